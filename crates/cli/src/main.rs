@@ -1,0 +1,2 @@
+//! The `aerofed` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Small neural networks, fast.
