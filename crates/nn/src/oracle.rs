@@ -1,0 +1,203 @@
+//! The plain way to compute everything, in f64.
+
+use crate::network::{LayerPlan, Network};
+use crate::spec::{Layer, Shape};
+
+/// Loss, gradients and logits of one sample.
+pub(crate) struct Pass {
+    pub(crate) loss: f64,
+    pub(crate) logits: Vec<f64>,
+    pub(crate) gradient: Vec<f64>,
+    pub(crate) input_gradient: Vec<f64>,
+}
+
+/// Runs one sample forward and backward.
+pub(crate) fn pass(network: &Network, weights: &[f64], input: &[f64], label: usize) -> Pass {
+    let mut maps = vec![input.to_vec()];
+    for plan in network.layers() {
+        let next = forward(plan, weights, &maps[maps.len() - 1]);
+        maps.push(next);
+    }
+    let logits = maps[maps.len() - 1].clone();
+    let probabilities = softmax(&logits);
+    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = logits.iter().map(|z| (z - largest).exp()).sum();
+    let loss = largest + sum.ln() - logits[label];
+    let mut gradient = vec![0.0; weights.len()];
+    let mut flow = probabilities;
+    flow[label] -= 1.0;
+    for (index, plan) in network.layers().iter().enumerate().rev() {
+        flow = backward(
+            plan,
+            weights,
+            &maps[index],
+            &maps[index + 1],
+            &flow,
+            &mut gradient,
+        );
+    }
+    Pass {
+        loss,
+        logits,
+        gradient,
+        input_gradient: flow,
+    }
+}
+
+/// Class probabilities.
+pub(crate) fn softmax(logits: &[f64]) -> Vec<f64> {
+    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let powers: Vec<f64> = logits.iter().map(|z| (z - largest).exp()).collect();
+    let sum: f64 = powers.iter().sum();
+    powers.iter().map(|p| p / sum).collect()
+}
+
+fn forward(plan: &LayerPlan, weights: &[f64], input: &[f64]) -> Vec<f64> {
+    let mut output = vec![0.0; plan.output.values()];
+    match plan.layer {
+        Layer::Conv { .. } => {
+            for (channel, map) in output
+                .chunks_mut(plan.output.height * plan.output.width)
+                .enumerate()
+            {
+                map.fill(weights[plan.biases.start + channel]);
+            }
+            each_tap(plan, |weight, from, to, count| {
+                let w = weights[weight];
+                for (o, i) in output[to..to + count].iter_mut().zip(&input[from..]) {
+                    *o += w * i;
+                }
+            });
+        }
+        Layer::MaxPool { size } => each_window(plan, size, |to, window| {
+            output[to] = input[first_largest(input, window)];
+        }),
+        Layer::Relu => output
+            .iter_mut()
+            .zip(input)
+            .for_each(|(o, i)| *o = if *i < 0.0 { 0.0 } else { *i }),
+        Layer::Dense { .. } => {
+            for (unit, o) in output.iter_mut().enumerate() {
+                let row = &weights[plan.weights.start + unit * input.len()..][..input.len()];
+                *o = weights[plan.biases.start + unit]
+                    + row.iter().zip(input).map(|(w, i)| w * i).sum::<f64>();
+            }
+        }
+    }
+    output
+}
+
+fn backward(
+    plan: &LayerPlan,
+    weights: &[f64],
+    input: &[f64],
+    output: &[f64],
+    flow: &[f64],
+    gradient: &mut [f64],
+) -> Vec<f64> {
+    let mut back = vec![0.0; plan.input.values()];
+    match plan.layer {
+        Layer::Conv { .. } => {
+            for (channel, map) in flow
+                .chunks(plan.output.height * plan.output.width)
+                .enumerate()
+            {
+                gradient[plan.biases.start + channel] += map.iter().sum::<f64>();
+            }
+            each_tap(plan, |weight, from, to, count| {
+                let w = weights[weight];
+                let mut sum = 0.0;
+                for ((b, i), f) in back[from..]
+                    .iter_mut()
+                    .zip(&input[from..])
+                    .zip(&flow[to..to + count])
+                {
+                    *b += w * f;
+                    sum += i * f;
+                }
+                gradient[weight] += sum;
+            });
+        }
+        Layer::MaxPool { size } => each_window(plan, size, |to, window| {
+            back[first_largest(input, window)] += flow[to];
+        }),
+        Layer::Relu => {
+            for ((b, o), f) in back.iter_mut().zip(output).zip(flow) {
+                *b = if *o > 0.0 { *f } else { 0.0 };
+            }
+        }
+        Layer::Dense { .. } => {
+            for (unit, f) in flow.iter().enumerate() {
+                let start = plan.weights.start + unit * input.len();
+                gradient[plan.biases.start + unit] += f;
+                for (index, (b, i)) in back.iter_mut().zip(input).enumerate() {
+                    *b += weights[start + index] * f;
+                    gradient[start + index] += i * f;
+                }
+            }
+        }
+    }
+    back
+}
+
+/// Calls `(weight, first input, first output, count)` for every row that one kernel weight connects.
+fn each_tap(plan: &LayerPlan, mut visit: impl FnMut(usize, usize, usize, usize)) {
+    let Layer::Conv {
+        kernel, padding, ..
+    } = plan.layer
+    else {
+        return;
+    };
+    let (input, output): (Shape, Shape) = (plan.input, plan.output);
+    let mut weight = plan.weights.start;
+    for to_channel in 0..output.channels {
+        for from_channel in 0..input.channels {
+            for ky in 0..kernel {
+                for kx in 0..kernel {
+                    let first = padding.saturating_sub(kx);
+                    let last = output.width.min((input.width + padding).saturating_sub(kx));
+                    for y in 0..output.height {
+                        let row = y + ky;
+                        if row < padding || row - padding >= input.height || first >= last {
+                            continue;
+                        }
+                        let from = (from_channel * input.height + row - padding) * input.width
+                            + first
+                            + kx
+                            - padding;
+                        let to = (to_channel * output.height + y) * output.width + first;
+                        visit(weight, from, to, last - first);
+                    }
+                    weight += 1;
+                }
+            }
+        }
+    }
+}
+
+/// Calls `(output, [first input, row stride, side])` for every pooling window.
+fn each_window(plan: &LayerPlan, size: usize, mut visit: impl FnMut(usize, [usize; 3])) {
+    let mut to = 0;
+    for channel in 0..plan.output.channels {
+        for y in 0..plan.output.height {
+            for x in 0..plan.output.width {
+                let first = (channel * plan.input.height + y * size) * plan.input.width + x * size;
+                visit(to, [first, plan.input.width, size]);
+                to += 1;
+            }
+        }
+    }
+}
+
+fn first_largest(input: &[f64], [first, stride, size]: [usize; 3]) -> usize {
+    let mut best = first;
+    for y in 0..size {
+        for x in 0..size {
+            let at = first + y * stride + x;
+            if input[at] > input[best] {
+                best = at;
+            }
+        }
+    }
+    best
+}
