@@ -1,1 +1,32 @@
 //! Federated learning where the aggregators fly.
+//!
+//! Battery-limited UAVs collect model updates from moving devices, merge them, and hand the result
+//! to one of their own. This crate simulates that: it trains real networks and accounts for every
+//! second and every joule. Start reading at [`run`](mod@run), the round loop.
+//!
+//! Data flows one way: [`scenario`] → [`world`] → [`nature`] → [`decide`] → [`learn`] → [`record`].
+
+mod error;
+pub mod decide;
+pub mod geometry;
+pub mod grid;
+pub mod learn;
+pub mod method;
+pub mod nature;
+pub mod record;
+pub mod run;
+pub mod run_folder;
+pub mod scenario;
+pub mod seed;
+pub mod world;
+
+pub use error::Error;
+pub use method::Method;
+pub use record::{RoundRecord, Summary};
+pub use run::{Simulation, run};
+pub use scenario::{Scenario, ValidScenario};
+
+/// The README's examples, compiled and run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

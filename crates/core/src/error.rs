@@ -1,0 +1,63 @@
+//! What can go wrong, in one place.
+
+use std::path::PathBuf;
+
+use crate::scenario::ScenarioError;
+
+/// Everything that can stop a run from starting or finishing.
+///
+/// An empty battery, a cell without devices or a diverging loss are *outcomes* that the records
+/// tell of, not errors.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The scenario cannot be run as written.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// The data set cannot be loaded or divided as asked.
+    #[error(transparent)]
+    Data(#[from] aerofed_data::Error),
+    /// The model does not fit the data, or training was asked for something impossible.
+    #[error(transparent)]
+    Network(#[from] aerofed_nn::Error),
+    /// A decision module returned something that the world cannot carry out.
+    #[error("method `{method}` made an impossible decision: {reason}")]
+    Decision {
+        /// The method's name.
+        method: String,
+        /// What is wrong with the decision.
+        reason: String,
+    },
+    /// A run folder that must not be overwritten, or cannot be used.
+    #[error("output folder {}: {reason}", path.display())]
+    Output {
+        /// The folder.
+        path: PathBuf,
+        /// Why it cannot be used.
+        reason: String,
+    },
+    /// Reading or writing a file failed.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was attempted, as in "write".
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// Whether the input is to blame (exit code 2) rather than the machine (exit code 1).
+    #[must_use]
+    pub fn is_bad_input(&self) -> bool {
+        !matches!(self, Self::Io { .. } | Self::Decision { .. })
+    }
+
+    /// Wraps an input/output error with what was being done to which path.
+    pub fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { action, path, source }
+    }
+}

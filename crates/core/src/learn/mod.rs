@@ -1,0 +1,5 @@
+//! Learning: local training, and merging what was learned.
+
+pub mod aggregation;
+pub mod batches;
+pub mod trainer;

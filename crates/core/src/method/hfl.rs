@@ -1,0 +1,19 @@
+//! `hfl`: plain hierarchical federated learning, the loop of Algorithm 1 with nothing optimised.
+//! Selection and allocation are what the scenario says: all covered devices, fixed H and equal
+//! bandwidth unless told otherwise.
+
+use super::{Entry, Method};
+use crate::decide::{aggregator, allocation, association};
+use crate::learn::aggregation::FedAvg;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "hfl",
+    summary: "hierarchical FedAvg with the scenario's association and allocation (all devices, fixed H, equal bandwidth)",
+    build: |scenario| Method {
+        name: "hfl".into(),
+        association: association::from_config(&scenario.association),
+        allocation: allocation::from_config(&scenario.allocation),
+        aggregator: Box::new(aggregator::LeastDistance),
+        aggregation: Box::new(FedAvg),
+    },
+};

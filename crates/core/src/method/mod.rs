@@ -1,0 +1,65 @@
+//! Methods: compositions of decisions, one file each, one line in the registry each.
+
+mod hfl;
+
+use crate::decide::aggregator::AggregatorChoice;
+use crate::decide::allocation::Allocation;
+use crate::decide::association::Association;
+use crate::learn::aggregation::Aggregation;
+use crate::scenario::ValidScenario;
+
+/// A way of running the fleet: who trains, how long and on which bandwidth, who aggregates, how.
+///
+/// Put one together from your own parts, or replace parts of a registered one:
+///
+/// ```
+/// use aerofed::{Method, Scenario, decide::allocation::Equal};
+/// let scenario = Scenario::default().check()?;
+/// let longer = Method {
+///     name: "hfl-20".into(),
+///     allocation: Box::new(Equal { local_iterations: 20 }),
+///     ..Method::named("hfl", &scenario).expect("registered")
+/// };
+/// # assert_eq!(longer.name, "hfl-20");
+/// # Ok::<(), aerofed::Error>(())
+/// ```
+pub struct Method {
+    /// What records and summaries call it.
+    pub name: String,
+    /// Which covered devices train.
+    pub association: Box<dyn Association>,
+    /// How long they train and on which bandwidth.
+    pub allocation: Box<dyn Allocation>,
+    /// Which UAV merges the edge models.
+    pub aggregator: Box<dyn AggregatorChoice>,
+    /// How models are merged, at both levels.
+    pub aggregation: Box<dyn Aggregation>,
+}
+
+/// A registered method.
+pub struct Entry {
+    /// What `--method` takes.
+    pub name: &'static str,
+    /// One line about it.
+    pub summary: &'static str,
+    /// Puts it together for a scenario.
+    pub build: fn(&ValidScenario) -> Method,
+}
+
+/// Every method, in the order they are listed.
+pub const REGISTRY: &[Entry] = &[hfl::ENTRY];
+
+impl Method {
+    /// The registered method of that name.
+    #[must_use]
+    pub fn named(name: &str, scenario: &ValidScenario) -> Option<Self> {
+        REGISTRY.iter().find(|entry| entry.name == name).map(|entry| (entry.build)(scenario))
+    }
+
+    /// The method that the scenario names.
+    #[must_use]
+    pub fn of(scenario: &ValidScenario) -> Self {
+        // A valid scenario names a registered method.
+        Self::named(&scenario.method, scenario).unwrap_or_else(|| (hfl::ENTRY.build)(scenario))
+    }
+}

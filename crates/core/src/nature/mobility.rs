@@ -1,0 +1,118 @@
+//! How devices move between global rounds; inside a round they stand still.
+
+use rand::RngExt;
+
+use crate::geometry::Point;
+use crate::scenario;
+use crate::seed::Random;
+
+/// What a device sees when it decides where to go.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings {
+    /// East-west extent of the area, m.
+    pub width_m: f64,
+    /// North-south extent of the area, m.
+    pub height_m: f64,
+    /// The nearest UAV that covers the device, if one does.
+    pub covered_by: Option<Point>,
+    /// How far a UAV's coverage reaches, m.
+    pub coverage_radius_m: f64,
+}
+
+/// Where devices go.
+pub trait Mobility: Send + Sync {
+    /// A device's place in the next global round.
+    fn next(&self, at: Point, around: &Surroundings, rng: &mut Random) -> Point;
+}
+
+/// Nobody moves.
+#[derive(Clone, Copy, Debug)]
+pub struct Static;
+
+impl Mobility for Static {
+    fn next(&self, at: Point, _: &Surroundings, _: &mut Random) -> Point {
+        at
+    }
+}
+
+/// With probability ξ a device leaves the coverage of its UAV, for anywhere outside of it.
+///
+/// Departs from the paper: it sends leavers 'into the coverage area of other UAVs' only, which
+/// would drain the uncovered ground and lift coverage to 100 % within rounds, though the paper
+/// reports 85 %. Anywhere outside keeps devices spread as they were.
+#[derive(Clone, Copy, Debug)]
+pub struct CoverageHop {
+    /// ξ.
+    pub hop_probability: f64,
+}
+
+/// When a circle covers nearly everything, outside is hard to hit: then the device stays.
+const TRIES: usize = 64;
+
+impl Mobility for CoverageHop {
+    fn next(&self, at: Point, around: &Surroundings, rng: &mut Random) -> Point {
+        if rng.random::<f64>() >= self.hop_probability {
+            return at;
+        }
+        for _ in 0..TRIES {
+            let there = uniform_point(around.width_m, around.height_m, rng);
+            let still_covered = around
+                .covered_by
+                .is_some_and(|uav| there.distance(uav) <= around.coverage_radius_m);
+            if !still_covered {
+                return there;
+            }
+        }
+        at
+    }
+}
+
+/// A point anywhere in the area.
+pub(crate) fn uniform_point(width_m: f64, height_m: f64, rng: &mut Random) -> Point {
+    let (x, y) = (rng.random::<f64>(), rng.random::<f64>());
+    Point::new(x * width_m, y * height_m)
+}
+
+pub(super) fn from_config(config: &scenario::Mobility) -> Box<dyn Mobility> {
+    match *config {
+        scenario::Mobility::CoverageHop { hop_probability } => Box::new(CoverageHop { hop_probability }),
+        scenario::Mobility::Static => Box::new(Static),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::{Stream, stream};
+
+    fn around(covered_by: Option<Point>, coverage_radius_m: f64) -> Surroundings {
+        Surroundings { width_m: 100.0, height_m: 100.0, covered_by, coverage_radius_m }
+    }
+
+    #[test]
+    fn leaves_its_uav_as_often_as_told_and_never_lands_in_its_coverage() {
+        let uav = Point::new(50.0, 50.0);
+        let mobility = CoverageHop { hop_probability: 0.3 };
+        let trials = 20_000;
+        let mut left = 0;
+        for id in 0..trials {
+            let mut rng = stream(7, Stream::Mobility, 1, id);
+            let to = mobility.next(uav, &around(Some(uav), 25.0), &mut rng);
+            if to != uav {
+                left += 1;
+                assert!(to.distance(uav) > 25.0);
+                assert!((0.0..=100.0).contains(&to.x_m) && (0.0..=100.0).contains(&to.y_m));
+            }
+        }
+        let share = f64::from(left) / trials as f64;
+        assert!((share - 0.3).abs() < 0.01, "{share}");
+    }
+
+    #[test]
+    fn stays_when_there_is_no_outside() {
+        let at = Point::new(1.0, 1.0);
+        let mut rng = stream(1, Stream::Mobility, 1, 1);
+        let to = CoverageHop { hop_probability: 1.0 }.next(at, &around(Some(at), 1e6), &mut rng);
+        assert_eq!(to, at);
+    }
+}

@@ -1,0 +1,135 @@
+//! What a round leaves behind.
+
+use serde::Serialize;
+
+use crate::geometry::Point;
+use crate::world::{DeviceId, Status, UavId};
+
+mod items;
+mod summary;
+
+pub use items::{Energy, EnergyItem, Time, TimeItem};
+pub use summary::{Reached, StoppedBy, Summary};
+
+/// One UAV in one global round. Its battery obeys
+/// `battery_before_j + recharged_j = battery_after_j + energy.total_j()`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct UavRecord {
+    /// Which UAV.
+    pub uav: UavId,
+    /// What it is doing at the end of the round.
+    pub status: Status,
+    /// Where it hovers.
+    pub position_m: Point,
+    /// Devices within its coverage.
+    pub covered: usize,
+    /// The devices that trained with it.
+    pub devices: Vec<DeviceId>,
+    /// Local iterations of its devices per edge round (H); 0 without devices.
+    pub local_iterations: usize,
+    /// Seconds of all its edge rounds together, T^Edge.
+    pub edge_time_s: f64,
+    /// Battery when the round began, J.
+    pub battery_before_j: f64,
+    /// Battery when the round ended, J.
+    pub battery_after_j: f64,
+    /// What it charged at the base before this round, J.
+    pub recharged_j: f64,
+    /// What it spent, by item; device items are 0 here.
+    pub energy: Energy,
+}
+
+/// One global round.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RoundRecord {
+    /// From 1.
+    pub round: usize,
+    /// Simulated time at its end, s.
+    pub clock_s: f64,
+    /// How long it took, by item; on the path of the slowest UAV, so that the items add up.
+    pub time: Time,
+    /// What everybody spent, devices included, by item.
+    pub energy: Energy,
+    /// Edge rounds, K.
+    pub edge_rounds: usize,
+    /// Devices that some UAV covers.
+    pub covered: usize,
+    /// Devices that trained.
+    pub selected: usize,
+    /// Device updates computed over all edge rounds.
+    pub updates_computed: usize,
+    /// Of those, how many never reached the global model.
+    pub updates_lost: usize,
+    /// Who merged; nobody when no model was left to merge.
+    pub aggregator: Option<UavId>,
+    /// ||w_g - w_{g-1}||_2, the left side of (4).
+    pub model_change: f64,
+    /// Mean loss of the local steps; NaN when nobody trained.
+    pub train_loss: f64,
+    /// Cross-entropy of the global model on the test set.
+    pub test_loss: f64,
+    /// Accuracy of the global model on the test set, 0 to 1.
+    pub test_accuracy: f64,
+    /// Each UAV.
+    pub uavs: Vec<UavRecord>,
+    /// What happened.
+    pub events: Vec<Event>,
+}
+
+/// Something worth telling.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Event {
+    /// The global round.
+    pub round: usize,
+    /// The edge round after which it happened; 0: before the first.
+    pub edge_round: usize,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// What can happen.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EventKind {
+    /// A UAV's battery no longer covers another edge round and what it must keep back. Eq. (15).
+    UavLow {
+        /// Which UAV.
+        uav: UavId,
+        /// What it has, J.
+        battery_j: f64,
+        /// What it would need, J.
+        needed_j: f64,
+    },
+    /// A UAV left for the base.
+    UavLeft {
+        /// Which UAV.
+        uav: UavId,
+        /// When it will be back, s; none: never.
+        returns_at_s: Option<f64>,
+    },
+    /// A UAV is back above its post with a full battery less the flight.
+    UavReturned {
+        /// Which UAV.
+        uav: UavId,
+    },
+    /// A UAV's battery ran empty: it is lost, and its edge model with it.
+    UavDepleted {
+        /// Which UAV.
+        uav: UavId,
+        /// What it was doing.
+        during: EnergyItem,
+        /// Device updates of this global round that went down with it.
+        updates_lost: usize,
+    },
+    /// No device was selected by any UAV.
+    NobodyTrained,
+    /// Every UAV was away; the fleet waited for the first to return.
+    Waited {
+        /// Until when, s.
+        until_s: f64,
+    },
+    /// The global model is no longer finite.
+    Diverged,
+}

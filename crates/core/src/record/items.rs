@@ -1,0 +1,135 @@
+//! The lines of the books: what seconds and joules are spent on.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// Declares an enum of items with their column names, and a table with one number for each.
+macro_rules! items {
+    ($(#[$item_doc:meta])* $item:ident, $(#[$table_doc:meta])* $table:ident, $total:ident,
+     { $($(#[$doc:meta])* $variant:ident => $name:literal,)+ }) => {
+        $(#[$item_doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+        pub enum $item {
+            $($(#[$doc])* #[serde(rename = $name)] $variant,)+
+        }
+
+        impl $item {
+            /// Every item, in the order of columns.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+
+            /// The column's name, with its unit.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+        }
+
+        $(#[$table_doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        pub struct $table([f64; $item::ALL.len()]);
+
+        impl $table {
+            /// What one item came to.
+            #[must_use]
+            pub fn get(&self, item: $item) -> f64 {
+                self.0[item as usize]
+            }
+
+            /// Adds to an item.
+            pub fn add(&mut self, item: $item, amount: f64) {
+                self.0[item as usize] += amount;
+            }
+
+            /// Adds every item of another table.
+            pub fn add_all(&mut self, other: &Self) {
+                for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+                    *mine += theirs;
+                }
+            }
+
+            /// The sum of all items.
+            #[must_use]
+            pub fn $total(&self) -> f64 {
+                self.0.iter().sum()
+            }
+        }
+
+        impl Serialize for $table {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut map = serializer.serialize_map(Some(self.0.len()))?;
+                for item in $item::ALL {
+                    map.serialize_entry(item.name(), &self.get(item))?;
+                }
+                map.end()
+            }
+        }
+    };
+}
+
+items! {
+    /// What energy is spent on.
+    EnergyItem,
+    /// Joules by item.
+    Energy, total_j,
+    {
+        /// Devices computing, Eq. (9).
+        DeviceCompute => "device_compute_j",
+        /// Devices sending their models, Eq. (12).
+        DeviceUpload => "device_upload_j",
+        /// UAVs hovering while their devices work, Eq. (14).
+        EdgeHover => "edge_hover_j",
+        /// UAVs sending edge models to devices, Eq. (14).
+        Downlink => "downlink_j",
+        /// UAVs hovering while they hand their model to the aggregator, Eq. (19).
+        OffloadHover => "offload_hover_j",
+        /// UAVs flying to a post, Eq. (19).
+        Move => "move_j",
+        /// The aggregator sending the global model to UAVs, Eq. (23).
+        Broadcast => "broadcast_j",
+        /// UAVs passing the global model on to devices, Eq. (23).
+        Relay => "relay_j",
+        /// UAVs hovering during the broadcast, Eq. (24).
+        BroadcastHover => "broadcast_hover_j",
+        /// UAVs flying home to recharge.
+        ReturnFlight => "return_flight_j",
+    }
+}
+
+items! {
+    /// What time is spent on.
+    TimeItem,
+    /// Seconds by item.
+    Time, total_s,
+    {
+        /// The slowest device of the slowest cell computing.
+        Compute => "compute_s",
+        /// That device sending.
+        Upload => "upload_s",
+        /// That device receiving.
+        Download => "download_s",
+        /// The slowest UAV handing its model over.
+        Offload => "offload_s",
+        /// The global model going out, Eq. (22).
+        Broadcast => "broadcast_s",
+        /// Waiting for a UAV to return, when none is there.
+        Wait => "wait_s",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_add_up_by_name() {
+        let mut energy = Energy::default();
+        energy.add(EnergyItem::Relay, 2.0);
+        energy.add(EnergyItem::Relay, 0.5);
+        let mut sum = energy;
+        sum.add(EnergyItem::Move, 4.0);
+        sum.add_all(&energy);
+        assert_eq!((sum.get(EnergyItem::Relay), sum.total_j()), (5.0, 9.0));
+        let json = serde_json::to_value(sum).unwrap();
+        assert_eq!((json["relay_j"].as_f64(), json["move_j"].as_f64()), (Some(5.0), Some(4.0)));
+    }
+}

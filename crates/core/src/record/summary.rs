@@ -1,0 +1,125 @@
+//! A whole run in one object.
+
+use serde::Serialize;
+
+use super::{Energy, RoundRecord, Time};
+use crate::scenario::ValidScenario;
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StoppedBy {
+    /// `stop.max_rounds`.
+    MaxRounds,
+    /// `stop.target_accuracy`.
+    TargetAccuracy,
+    /// `stop.convergence_norm`, Eq. (4).
+    Converged,
+    /// No UAV is left, and none will return.
+    NoUavLeft,
+    /// The global model is no longer finite.
+    Diverged,
+    /// Whoever watched the run asked it to stop.
+    Interrupted,
+}
+
+/// What it took to reach an accuracy.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reached {
+    /// The accuracy asked for, 0 to 1.
+    pub accuracy: f64,
+    /// The first round at or above it; none: never reached.
+    pub rounds: Option<usize>,
+    /// Simulated time until then, s.
+    pub time_s: Option<f64>,
+    /// Energy until then, devices and UAVs, J.
+    pub energy_j: Option<f64>,
+}
+
+/// A whole run in one object: `summary.json`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The method's name.
+    pub method: String,
+    /// The seed.
+    pub seed: u64,
+    /// Global rounds done.
+    pub rounds: usize,
+    /// Why it ended.
+    pub stopped_by: StoppedBy,
+    /// Test accuracy after the last round, 0 to 1.
+    pub final_accuracy: f64,
+    /// Best test accuracy of any round.
+    pub best_accuracy: f64,
+    /// Test loss after the last round.
+    pub final_loss: f64,
+    /// Simulated time, s.
+    pub total_time_s: f64,
+    /// Energy of devices and UAVs, J.
+    pub total_energy_j: f64,
+    /// Time by item.
+    pub time: Time,
+    /// Energy by item.
+    pub energy: Energy,
+    /// Device updates computed.
+    pub updates_computed: usize,
+    /// Device updates that never reached the global model.
+    pub updates_lost: usize,
+    /// Trainable parameters of the model.
+    pub parameters: usize,
+    /// The cost of each accuracy in `stop.targets`.
+    pub targets: Vec<Reached>,
+    /// Real time, s.
+    pub wall_clock_s: f64,
+    /// Worker threads.
+    pub threads: usize,
+    /// The program's version.
+    pub version: &'static str,
+}
+
+impl Summary {
+    /// Sums up the rounds of a run; what only the runner knows is passed in.
+    #[must_use]
+    pub fn new(scenario: &ValidScenario, method: &str, records: &[RoundRecord], stopped_by: StoppedBy) -> Self {
+        let mut summary = Self {
+            scenario: scenario.name.clone(),
+            method: method.into(),
+            seed: scenario.seed,
+            rounds: records.len(),
+            stopped_by,
+            final_accuracy: records.last().map_or(0.0, |r| r.test_accuracy),
+            best_accuracy: records.iter().map(|r| r.test_accuracy).fold(0.0, f64::max),
+            final_loss: records.last().map_or(f64::NAN, |r| r.test_loss),
+            total_time_s: 0.0,
+            total_energy_j: 0.0,
+            time: Time::default(),
+            energy: Energy::default(),
+            updates_computed: records.iter().map(|r| r.updates_computed).sum(),
+            updates_lost: records.iter().map(|r| r.updates_lost).sum(),
+            parameters: 0,
+            targets: scenario.stop.targets.iter().map(|&accuracy| reached(accuracy, records)).collect(),
+            wall_clock_s: 0.0,
+            threads: 0,
+            version: env!("CARGO_PKG_VERSION"),
+        };
+        for record in records {
+            summary.time.add_all(&record.time);
+            summary.energy.add_all(&record.energy);
+        }
+        summary.total_time_s = summary.time.total_s();
+        summary.total_energy_j = summary.energy.total_j();
+        summary
+    }
+}
+
+fn reached(accuracy: f64, records: &[RoundRecord]) -> Reached {
+    let until = records.iter().position(|r| r.test_accuracy >= accuracy).map(|last| &records[..=last]);
+    Reached {
+        accuracy,
+        rounds: until.map(<[_]>::len),
+        time_s: until.map(|done| done.iter().map(|r| r.time.total_s()).sum()),
+        energy_j: until.map(|done| done.iter().map(|r| r.energy.total_j()).sum()),
+    }
+}

@@ -1,0 +1,124 @@
+//! The cells of a round: who trains under each UAV, on what terms, at what cost.
+
+use crate::Error;
+use crate::decide::allocation::{Cell, CellDevice, CellPlan};
+use crate::method::Method;
+use crate::nature::channel::Link;
+use crate::nature::cost::{self, EdgeCost};
+use crate::record::{EnergyItem, EventKind};
+use crate::world::{DeviceId, Uav};
+
+use super::Simulation;
+use super::books::Books;
+
+/// One UAV's work in a round; without devices it only carries a model.
+#[derive(Default)]
+pub(super) struct CellWork {
+    pub(super) devices: Vec<DeviceId>,
+    pub(super) plan: CellPlan,
+    /// What each edge round costs.
+    pub(super) cost: EdgeCost,
+    /// The slowest download of a global model among the devices, s.
+    pub(super) slowest_download_s: f64,
+    /// Training samples behind the edge model.
+    pub(super) samples: f64,
+    /// The edge model; none before training, and when it is lost.
+    pub(super) model: Option<Vec<f32>>,
+    /// Device updates that went into the edge model in this round.
+    pub(super) updates: usize,
+}
+
+impl CellWork {
+    /// T^Edge, Eq. (17).
+    pub(super) fn edge_time_s(&self, edge_rounds: usize) -> f64 {
+        edge_rounds as f64 * self.cost.slowest.time_s()
+    }
+
+    /// Takes everybody out: nobody trains here.
+    pub(super) fn dismiss(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl Simulation {
+    /// Turns a selection into cells with bandwidth, local iterations and costs.
+    pub(super) fn plan_cells(&self, selection: Vec<Vec<DeviceId>>, method: &mut Method) -> Result<Vec<CellWork>, Error> {
+        let mut cells = Vec::with_capacity(selection.len());
+        for (uav, devices) in self.world.uavs.iter().zip(selection) {
+            if devices.is_empty() {
+                cells.push(CellWork::default());
+                continue;
+            }
+            let cell = self.cell_of(uav, &devices);
+            let plan = method.allocation.allocate(&cell);
+            if let Some(reason) = plan.flaw(&cell) {
+                let reason = format!("UAV {}: {reason}", uav.id.0);
+                return Err(Error::Decision { method: method.name.clone(), reason });
+            }
+            cells.push(CellWork {
+                cost: cost::edge_round(&cell, &plan),
+                slowest_download_s: cost::slowest_download_s(&cell, &plan),
+                samples: devices.iter().map(|d| f64::from(self.world.devices.samples[d.index()])).sum(),
+                devices,
+                plan,
+                ..CellWork::default()
+            });
+        }
+        Ok(cells)
+    }
+
+    fn cell_of(&self, uav: &Uav, devices: &[DeviceId]) -> Cell {
+        let all = &self.world.devices;
+        let describe = |device: &DeviceId| {
+            let index = device.index();
+            let snr_hz = |link, tx_power_w| self.nature.ground_snr_hz(link, tx_power_w, all.position[index], uav.position);
+            CellDevice {
+                snr_up_hz: snr_hz(Link::DeviceToUav, all.tx_power_w[index]),
+                snr_down_hz: snr_hz(Link::UavToDevice, uav.broadcast_power_w),
+                tx_power_w: all.tx_power_w[index],
+                iteration_time_s: all.iteration_time_s[index],
+                iteration_energy_j: all.iteration_energy_j[index],
+            }
+        };
+        Cell {
+            hover_power_w: self.nature.hover_power_w(),
+            broadcast_power_w: uav.broadcast_power_w,
+            bandwidth_up_hz: uav.bandwidth_up_hz,
+            bandwidth_down_hz: uav.bandwidth_down_hz,
+            model_bits_up: self.model_bits(),
+            model_bits_down: self.model_bits(),
+            devices: devices.iter().map(describe).collect(),
+        }
+    }
+
+    /// UAVs that cannot pay even one edge round and what they must keep back do not start it: their
+    /// devices sit this round out, and nothing is lost. Returns who they are.
+    pub(super) fn refuse_to_start(&self, cells: &mut [CellWork], books: &mut Books) -> Vec<Leaver> {
+        let mut unable = Vec::new();
+        let worst = self.worst_links(cells);
+        for uav in self.world.active() {
+            let cell = &mut cells[uav.id.index()];
+            let needed_j = cell.cost.uav_j() + self.reserve_j(uav, &worst);
+            if uav.battery_j < needed_j {
+                books.tell(EventKind::UavLow { uav: uav.id, battery_j: uav.battery_j, needed_j });
+                unable.push(Leaver { uav: uav.id, needed_j });
+                cell.dismiss();
+            }
+        }
+        unable
+    }
+
+    /// A battery ran empty: the UAV is gone, and its edge model with it.
+    pub(super) fn lose(cell: &mut CellWork, uav: &Uav, during: EnergyItem, books: &mut Books) {
+        books.tell(EventKind::UavDepleted { uav: uav.id, during, updates_lost: cell.updates });
+        cell.updates = 0;
+        cell.model = None;
+    }
+}
+
+/// A UAV that must go home, and what it would have needed to stay.
+#[derive(Clone, Copy)]
+pub(super) struct Leaver {
+    pub(super) uav: crate::world::UavId,
+    pub(super) needed_j: f64,
+}

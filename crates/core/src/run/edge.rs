@@ -1,0 +1,130 @@
+//! Edge rounds: devices train, UAVs merge, batteries pay.
+
+use rayon::prelude::*;
+
+use crate::Error;
+use crate::learn::batches;
+use crate::learn::trainer::{Job, Update};
+use crate::method::Method;
+use crate::record::{EnergyItem, EventKind};
+use crate::seed::{Stream, stream};
+use crate::world::DeviceId;
+
+use super::Simulation;
+use super::books::Books;
+use super::cells::{CellWork, Leaver};
+
+/// What the edge rounds of a global round came to.
+pub(super) struct EdgeOutcome {
+    /// K.
+    pub(super) rounds: usize,
+    /// UAVs that must go home after the aggregation, Eq. (15).
+    pub(super) low: Vec<Leaver>,
+    pub(super) updates_computed: usize,
+    /// Mean over devices and steps; NaN when nobody trained.
+    pub(super) train_loss: f64,
+}
+
+impl Simulation {
+    /// Trains until K^Max edge rounds are done or a UAV runs low, Eq. (16).
+    pub(super) fn edge_phase(&mut self, cells: &mut [CellWork], method: &Method, books: &mut Books) -> Result<EdgeOutcome, Error> {
+        let mut outcome = EdgeOutcome { rounds: 0, low: Vec::new(), updates_computed: 0, train_loss: 0.0 };
+        if cells.iter().all(|cell| cell.devices.is_empty()) {
+            books.tell(EventKind::NobodyTrained);
+            outcome.train_loss = f64::NAN;
+            return Ok(outcome);
+        }
+        while outcome.low.is_empty() && outcome.rounds < self.scenario.training.max_edge_rounds {
+            outcome.rounds += 1;
+            books.edge_round = outcome.rounds;
+            let updates = self.train(cells, outcome.rounds)?;
+            outcome.updates_computed += updates.len();
+            outcome.train_loss += updates.iter().map(|u| f64::from(u.mean_loss)).sum::<f64>();
+            merge_cells(cells, &updates, &self.world.devices.samples, method);
+            self.pay_edge_round(cells, books);
+            outcome.low = self.low_uavs(cells, books);
+            if cells.iter().all(|cell| cell.model.is_none()) {
+                break;
+            }
+        }
+        outcome.train_loss /= outcome.updates_computed as f64;
+        Ok(outcome)
+    }
+
+    /// All devices of all cells at once, in the order of cells and of devices in them.
+    fn train(&self, cells: &[CellWork], edge_round: usize) -> Result<Vec<Update>, Error> {
+        let training = &self.scenario.training;
+        let sgd = aerofed_nn::Sgd {
+            learning_rate: training.learning_rate as f32,
+            momentum: training.momentum as f32,
+            weight_decay: training.weight_decay as f32,
+            ..aerofed_nn::Sgd::default()
+        };
+        let job = |cell: &CellWork, device: DeviceId| {
+            let key = (self.round as u64) << 32 | edge_round as u64;
+            let mut rng = stream(self.scenario.seed, Stream::Batches, key, u64::from(device.0));
+            let held = &self.held[device.index()];
+            (batches::draw(held, training.batch_size, cell.plan.local_iterations, &mut rng), held.len())
+        };
+        let mut jobs = Vec::new();
+        for cell in cells.iter().filter(|cell| !cell.devices.is_empty()) {
+            let start = cell.model.as_deref().unwrap_or(&self.global_model);
+            jobs.extend(cell.devices.iter().map(|&device| {
+                let (order, held) = job(cell, device);
+                Job { device, start, order, batch_size: training.batch_size.min(held), sgd }
+            }));
+        }
+        self.trainer.train(&jobs)
+    }
+
+    /// Hovering and downlink come out of UAV batteries, computing and uplink out of devices'.
+    fn pay_edge_round(&mut self, cells: &mut [CellWork], books: &mut Books) {
+        for uav in self.world.uavs.iter_mut().filter(|uav| uav.is_active()) {
+            let cell = &mut cells[uav.id.index()];
+            if cell.devices.is_empty() {
+                continue;
+            }
+            books.devices.add(EnergyItem::DeviceCompute, cell.cost.compute_j);
+            books.devices.add(EnergyItem::DeviceUpload, cell.cost.upload_j);
+            for (item, joules) in [(EnergyItem::EdgeHover, cell.cost.hover_j), (EnergyItem::Downlink, cell.cost.downlink_j)] {
+                if uav.is_active() && !books.pay(uav, item, joules) {
+                    Self::lose(cell, uav, item, books);
+                    cell.devices.clear();
+                }
+            }
+        }
+    }
+
+    /// The energy check, Eq. (15). Costs do not change inside a global round, so the largest
+    /// so far is the cell's own.
+    fn low_uavs(&self, cells: &[CellWork], books: &mut Books) -> Vec<Leaver> {
+        let mut low = Vec::new();
+        let worst = self.worst_links(cells);
+        for uav in self.world.active() {
+            let needed_j = cells[uav.id.index()].cost.uav_j() + self.reserve_j(uav, &worst);
+            if uav.battery_j < needed_j && !cells[uav.id.index()].devices.is_empty() {
+                books.tell(EventKind::UavLow { uav: uav.id, battery_j: uav.battery_j, needed_j });
+                low.push(Leaver { uav: uav.id, needed_j });
+            }
+        }
+        low
+    }
+}
+
+/// Edge FedAvg, Eq. (2): `updates` are those of [`Simulation::train`], in the same order.
+fn merge_cells(cells: &mut [CellWork], updates: &[Update], samples: &[u32], method: &Method) {
+    let mut rest = updates;
+    let mut shares = Vec::with_capacity(cells.len());
+    for cell in cells.iter() {
+        let (mine, others) = rest.split_at(cell.devices.len());
+        shares.push(mine);
+        rest = others;
+    }
+    cells.par_iter_mut().zip(shares).filter(|(_, mine)| !mine.is_empty()).for_each(|(cell, mine)| {
+        let weight = |device: &DeviceId| f64::from(samples[device.index()]);
+        let models: Vec<(&[f32], f64)> =
+            mine.iter().zip(&cell.devices).map(|(update, device)| (&update.weights[..], weight(device))).collect();
+        cell.model = Some(method.aggregation.merge(&models));
+        cell.updates += mine.len();
+    });
+}

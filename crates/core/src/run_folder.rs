@@ -1,0 +1,190 @@
+//! A run on disk: `scenario.toml`, `rounds.csv`, `uavs.csv`, `events.jsonl`, `summary.json`,
+//! `model.safetensors`.
+//!
+//! Everything is written to `NAME.partial` beside the final place and renamed when it is complete:
+//! a folder that carries the final name is whole.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+use crate::record::{EnergyItem, RoundRecord, TimeItem, UavRecord};
+use crate::run::Outcome;
+use crate::scenario::Scenario;
+use crate::world::Status;
+
+/// A run folder being written.
+pub struct RunFolder {
+    path: PathBuf,
+    partial: PathBuf,
+    rounds: BufWriter<File>,
+    uavs: BufWriter<File>,
+    events: BufWriter<File>,
+}
+
+impl RunFolder {
+    /// Starts a folder for a run; an existing one is refused, or replaced at the end when `force`.
+    ///
+    /// # Errors
+    /// When the folder exists or cannot be made.
+    pub fn create(path: &Path, scenario: &Scenario, force: bool) -> Result<Self, Error> {
+        let refuse = |reason: &str| Error::Output { path: path.into(), reason: reason.into() };
+        let Some(name) = path.file_name() else { return Err(refuse("not a folder name")) };
+        if path.exists() && !path.is_dir() {
+            return Err(refuse("is a file"));
+        }
+        if path.exists() && !force && !is_empty(path) {
+            return Err(refuse("exists and is not empty; choose another, or --force to replace it"));
+        }
+        let mut partial_name = name.to_os_string();
+        partial_name.push(".partial");
+        let partial = path.with_file_name(partial_name);
+        if partial.exists() {
+            fs::remove_dir_all(&partial).map_err(Error::io("remove", &partial))?;
+        }
+        fs::create_dir_all(&partial).map_err(Error::io("create", &partial))?;
+        let text = scenario.to_toml()?;
+        fs::write(partial.join("scenario.toml"), text).map_err(Error::io("write", partial.join("scenario.toml")))?;
+        let file = |name: &str| {
+            let path = partial.join(name);
+            File::create(&path).map(BufWriter::new).map_err(Error::io("create", path))
+        };
+        let mut folder = Self {
+            path: path.into(),
+            rounds: file("rounds.csv")?,
+            uavs: file("uavs.csv")?,
+            events: file("events.jsonl")?,
+            partial,
+        };
+        folder.line("rounds.csv", &round_header())?;
+        folder.line("uavs.csv", &uav_header())?;
+        Ok(folder)
+    }
+
+    fn line(&mut self, name: &'static str, text: &str) -> Result<(), Error> {
+        let file = match name {
+            "rounds.csv" => &mut self.rounds,
+            "uavs.csv" => &mut self.uavs,
+            _ => &mut self.events,
+        };
+        writeln!(file, "{text}").map_err(Error::io("write", self.partial.join(name)))
+    }
+
+    /// Adds a round.
+    ///
+    /// # Errors
+    /// When the disk does not take it.
+    pub fn append(&mut self, record: &RoundRecord) -> Result<(), Error> {
+        self.line("rounds.csv", &round_row(record))?;
+        for uav in &record.uavs {
+            self.line("uavs.csv", &uav_row(record.round, uav))?;
+        }
+        for event in &record.events {
+            self.line("events.jsonl", &json(event))?;
+        }
+        // A round that was reported is on disk, so that a run can be watched.
+        for (file, name) in [(&mut self.rounds, "rounds.csv"), (&mut self.uavs, "uavs.csv"), (&mut self.events, "events.jsonl")] {
+            file.flush().map_err(Error::io("write", self.partial.join(name)))?;
+        }
+        Ok(())
+    }
+
+    /// Adds a file of the caller's, such as a plot.
+    ///
+    /// # Errors
+    /// When the disk does not take it.
+    pub fn add_file(&self, name: &str, contents: &[u8]) -> Result<(), Error> {
+        let path = self.partial.join(name);
+        fs::write(&path, contents).map_err(Error::io("write", path))
+    }
+
+    /// Writes the summary and the model, and gives the folder its final name.
+    ///
+    /// # Errors
+    /// When the disk does not take it.
+    pub fn finish(self, outcome: &Outcome) -> Result<(), Error> {
+        let pretty = serde_json::to_string_pretty(&outcome.summary).unwrap_or_default();
+        self.add_file("summary.json", (pretty + "\n").as_bytes())?;
+        let model = aerofed_nn::to_safetensors(&outcome.network, &outcome.weights, &[])?;
+        self.add_file("model.safetensors", &model)?;
+        if self.path.exists() {
+            fs::remove_dir_all(&self.path).map_err(Error::io("replace", &self.path))?;
+        }
+        fs::rename(&self.partial, &self.path).map_err(Error::io("finish", &self.path))
+    }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// Records have no maps with odd keys, so this cannot fail.
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn round_header() -> String {
+    let mut header = String::from(
+        "round,clock_s,time_s,energy_j,test_accuracy,test_loss,train_loss,edge_rounds,local_iterations,covered,selected,\
+         updates_computed,updates_lost,active_uavs,aggregator,model_change",
+    );
+    TimeItem::ALL.iter().for_each(|item| header.extend([",", item.name()]));
+    EnergyItem::ALL.iter().for_each(|item| header.extend([",", item.name()]));
+    header
+}
+
+fn round_row(record: &RoundRecord) -> String {
+    let longest = record.uavs.iter().map(|uav| uav.local_iterations).max().unwrap_or(0);
+    let active = record.uavs.iter().filter(|uav| uav.status == Status::Active).count();
+    let aggregator = record.aggregator.map_or(String::new(), |uav| uav.0.to_string());
+    let mut row = format!(
+        "{},{},{},{},{},{},{},{},{longest},{},{},{},{},{active},{aggregator},{}",
+        record.round,
+        record.clock_s,
+        record.time.total_s(),
+        record.energy.total_j(),
+        record.test_accuracy,
+        record.test_loss,
+        record.train_loss,
+        record.edge_rounds,
+        record.covered,
+        record.selected,
+        record.updates_computed,
+        record.updates_lost,
+        record.model_change,
+    );
+    // Writing to a string cannot fail.
+    TimeItem::ALL.iter().for_each(|&item| _ = write!(row, ",{}", record.time.get(item)));
+    EnergyItem::ALL.iter().for_each(|&item| _ = write!(row, ",{}", record.energy.get(item)));
+    row
+}
+
+fn uav_header() -> String {
+    let mut header = String::from(
+        "round,uav,status,x_m,y_m,covered,selected,local_iterations,edge_time_s,battery_before_j,battery_after_j,recharged_j",
+    );
+    EnergyItem::ALL.iter().for_each(|item| header.extend([",", item.name()]));
+    header + ",devices"
+}
+
+fn uav_row(round: usize, uav: &UavRecord) -> String {
+    let mut row = format!(
+        "{round},{},{},{},{},{},{},{},{},{},{},{}",
+        uav.uav.0,
+        uav.status.name(),
+        uav.position_m.x_m,
+        uav.position_m.y_m,
+        uav.covered,
+        uav.devices.len(),
+        uav.local_iterations,
+        uav.edge_time_s,
+        uav.battery_before_j,
+        uav.battery_after_j,
+        uav.recharged_j,
+    );
+    EnergyItem::ALL.iter().for_each(|&item| _ = write!(row, ",{}", uav.energy.get(item)));
+    let devices: Vec<String> = uav.devices.iter().map(|device| device.0.to_string()).collect();
+    row + "," + &devices.join(" ")
+}

@@ -1,0 +1,222 @@
+//! The range of every field, and the one message that a bad value gets.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use aerofed_data::PartitionKind;
+use aerofed_nn::ModelSpec;
+
+use super::{Allocation, Association, Channel, DataSet, Layout, Mobility, Scenario, Span, ValidScenario};
+
+/// Why a scenario is refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScenarioError {
+    /// A field's value is outside its range.
+    #[error("`{field}` is {value}, allowed: {allowed}")]
+    Field {
+        /// The field's path, as in `uavs.battery_j`.
+        field: String,
+        /// The value found.
+        value: String,
+        /// What would be accepted.
+        allowed: String,
+    },
+    /// The text is not TOML, or holds a field or type that does not exist.
+    #[error("{0}")]
+    Text(String),
+    /// `--set` was given something other than `path=value`.
+    #[error("`--set {given}`: {reason}")]
+    Set {
+        /// What was given.
+        given: String,
+        /// Why it cannot be used.
+        reason: String,
+    },
+}
+
+type Checked = Result<(), ScenarioError>;
+
+fn bad(field: &str, value: impl Display, allowed: impl Display) -> ScenarioError {
+    ScenarioError::Field {
+        field: field.into(),
+        value: value.to_string(),
+        allowed: allowed.to_string(),
+    }
+}
+
+/// Also refuses NaN, which is in no range.
+fn within<T: PartialOrd + Display>(field: &str, value: T, range: RangeInclusive<T>) -> Checked {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(bad(field, value, format_args!("{} to {}", range.start(), range.end())))
+}
+
+fn span(field: &str, span: Span, range: RangeInclusive<f64>) -> Checked {
+    if range.contains(&span.min) && range.contains(&span.max) && span.min <= span.max {
+        return Ok(());
+    }
+    Err(bad(
+        field,
+        format_args!("[{}, {}]", span.min, span.max),
+        format_args!("[min, max] with min <= max, both {} to {}", range.start(), range.end()),
+    ))
+}
+
+impl Scenario {
+    /// Checks every field and returns the scenario that can be run.
+    ///
+    /// # Errors
+    /// The first field that is out of range, with its value and the range.
+    pub fn check(self) -> Result<ValidScenario, ScenarioError> {
+        let printable = |c: char| !c.is_control() && !"/\\".contains(c);
+        if self.name.is_empty() || self.name.chars().count() > 100 || !self.name.chars().all(printable) {
+            return Err(bad("name", format_args!("{:?}", self.name), "1 to 100 printable characters without slashes"));
+        }
+        within("seed", self.seed, 0..=i64::MAX as u64)?;
+        if !crate::method::REGISTRY.iter().any(|entry| entry.name == self.method) {
+            let names: Vec<_> = crate::method::REGISTRY.iter().map(|entry| entry.name).collect();
+            return Err(bad("method", format_args!("{:?}", self.method), names.join(", ")));
+        }
+        within("area.width_m", self.area.width_m, 1.0..=1e7)?;
+        within("area.height_m", self.area.height_m, 1.0..=1e7)?;
+        self.check_devices()?;
+        self.check_uavs()?;
+        self.check_nature()?;
+        self.check_data()?;
+        self.check_learning()?;
+        Ok(ValidScenario(self))
+    }
+
+    fn check_devices(&self) -> Checked {
+        let devices = &self.devices;
+        within("devices.count", devices.count, 1..=10_000_000)?;
+        span("devices.cpu_hz", devices.cpu_hz, 1e3..=1e13)?;
+        span("devices.cycles_per_bit", devices.cycles_per_bit, 1e-3..=1e6)?;
+        within("devices.capacitance", devices.capacitance, 0.0..=1e-20)?;
+        within("devices.fixed_time_s", devices.fixed_time_s, 0.0..=1e4)?;
+        span("devices.tx_power_w", devices.tx_power_w, 1e-6..=1e4)
+    }
+
+    fn check_uavs(&self) -> Checked {
+        let uavs = &self.uavs;
+        within("uavs.count", uavs.count, 1..=10_000)?;
+        self.check_layout()?;
+        within("uavs.altitude_m", uavs.altitude_m, 1.0..=1e5)?;
+        within("uavs.coverage_radius_m", uavs.coverage_radius_m, 1.0..=1e7)?;
+        within("uavs.speed_mps", uavs.speed_mps, 0.1..=1e3)?;
+        within("uavs.hover_power_w", uavs.hover_power_w, 0.0..=1e6)?;
+        within("uavs.move_power_w", uavs.move_power_w, 0.0..=1e6)?;
+        within("uavs.battery_j", uavs.battery_j, 1.0..=1e12)?;
+        span("uavs.tx_power_w", uavs.tx_power_w, 1e-6..=1e4)?;
+        span("uavs.broadcast_power_w", uavs.broadcast_power_w, 1e-6..=1e4)?;
+        span("uavs.bandwidth_up_hz", uavs.bandwidth_up_hz, 1.0..=1e12)?;
+        span("uavs.bandwidth_down_hz", uavs.bandwidth_down_hz, 1.0..=1e12)?;
+        self.inside("uavs.base_m", uavs.base_m)?;
+        within("uavs.recharge_w", uavs.recharge_w, 0.0..=1e6)
+    }
+
+    fn inside(&self, field: &str, point: crate::geometry::Point) -> Checked {
+        let (width, height) = (self.area.width_m, self.area.height_m);
+        if (0.0..=width).contains(&point.x_m) && (0.0..=height).contains(&point.y_m) {
+            return Ok(());
+        }
+        Err(bad(
+            field,
+            format_args!("[{}, {}]", point.x_m, point.y_m),
+            format_args!("[x, y] inside the area, x 0 to {width}, y 0 to {height}"),
+        ))
+    }
+
+    fn check_layout(&self) -> Checked {
+        let count = self.uavs.count;
+        match &self.uavs.layout {
+            Layout::Quincunx if count != 5 => Err(bad(
+                "uavs.layout.kind",
+                format_args!("\"quincunx\" with {count} UAVs"),
+                "quincunx for exactly 5 UAVs; auto, k_means or fixed for other counts",
+            )),
+            Layout::Fixed { positions_m } => {
+                if positions_m.len() != count {
+                    let given = format_args!("{} positions", positions_m.len()).to_string();
+                    return Err(bad("uavs.layout.positions_m", given, format_args!("one per UAV, {count}")));
+                }
+                positions_m.iter().try_for_each(|&p| self.inside("uavs.layout.positions_m", p))
+            }
+            Layout::Auto | Layout::Quincunx | Layout::KMeans => Ok(()),
+        }
+    }
+
+    fn check_nature(&self) -> Checked {
+        within("radio.noise_dbm_per_hz", self.radio.noise_dbm_per_hz, -250.0..=0.0)?;
+        within("radio.uav_link_bandwidth_hz", self.radio.uav_link_bandwidth_hz, 1.0..=1e12)?;
+        match self.channel {
+            Channel::PowerLaw { exponent_up, exponent_down, exponent_uav } => {
+                within("channel.exponent_up", exponent_up, 1.0..=6.0)?;
+                within("channel.exponent_down", exponent_down, 1.0..=6.0)?;
+                within("channel.exponent_uav", exponent_uav, 1.0..=6.0)?;
+            }
+        }
+        match self.mobility {
+            Mobility::CoverageHop { hop_probability } => {
+                within("mobility.hop_probability", hop_probability, 0.0..=1.0)
+            }
+            Mobility::Static => Ok(()),
+        }
+    }
+
+    fn check_data(&self) -> Checked {
+        let data = &self.data;
+        let needs_dir = matches!(data.set, DataSet::Idx | DataSet::Images);
+        if needs_dir && data.dir.as_os_str().is_empty() {
+            return Err(bad("data.dir", "empty", "a folder, for data.set = \"idx\" or \"images\""));
+        }
+        within("data.image_size", data.image_size, 4..=1_024)?;
+        within("data.classes", data.classes.len(), 0..=256)?;
+        within("data.test_fraction", data.test_fraction, 0.01..=0.9)?;
+        match data.partition {
+            PartitionKind::Dirichlet { alpha } => within("data.partition.alpha", alpha, 1e-3..=1e6)?,
+            PartitionKind::Shards { per_device } => within("data.partition.per_device", per_device, 1..=1_000)?,
+            _ => {}
+        }
+        within("data.data_volume", data.data_volume, 1..=100_000_000)?;
+        if data.data_volume < self.devices.count {
+            return Err(bad(
+                "data.data_volume",
+                data.data_volume,
+                format_args!("at least one sample a device, {}", self.devices.count),
+            ));
+        }
+        within("data.probe_samples", data.probe_samples, 0..=1_000_000)?;
+        within("data.personal_samples", data.personal_samples, 0..=1_000_000)
+    }
+
+    fn check_learning(&self) -> Checked {
+        if self.model.layers.is_empty() && !ModelSpec::BUILTIN.contains(&self.model.name.as_str()) {
+            return Err(bad("model.name", format_args!("{:?}", self.model.name), ModelSpec::BUILTIN.join(", ")));
+        }
+        within("model.layers", self.model.layers.len(), 0..=64)?;
+        within("model.bits_per_parameter", self.model.bits_per_parameter, 0.01..=64.0)?;
+        let training = &self.training;
+        within("training.learning_rate", training.learning_rate, 0.0..=1e3)?;
+        within("training.momentum", training.momentum, 0.0..=0.999_999)?;
+        within("training.weight_decay", training.weight_decay, 0.0..=1e3)?;
+        within("training.batch_size", training.batch_size, 1..=65_536)?;
+        within("training.max_edge_rounds", training.max_edge_rounds, 1..=10_000)?;
+        match self.association {
+            Association::All => {}
+        }
+        match self.allocation {
+            Allocation::Equal { local_iterations } => {
+                within("allocation.local_iterations", local_iterations, 1..=100_000)?;
+            }
+        }
+        let stop = &self.stop;
+        within("stop.max_rounds", stop.max_rounds, 1..=10_000_000)?;
+        within("stop.target_accuracy", stop.target_accuracy, 0.0..=1.0)?;
+        within("stop.convergence_norm", stop.convergence_norm, 0.0..=1e9)?;
+        within("stop.targets", stop.targets.len(), 0..=32)?;
+        stop.targets.iter().try_for_each(|&t| within("stop.targets", t, 0.0..=1.0))
+    }
+}

@@ -1,0 +1,445 @@
+//! What a user writes: one TOML file, every field with a default, checked before anything runs.
+//!
+//! [`Scenario`] is the file as written, [`Scenario::check`] turns it into a [`ValidScenario`], and
+//! only that can be run: bad input ends here, before round 1. Units are in the names.
+
+mod check;
+mod text;
+
+use std::ops::Deref;
+use std::path::PathBuf;
+
+use aerofed_data::PartitionKind;
+use aerofed_nn::Layer;
+use serde::{Deserialize, Serialize};
+
+pub use check::ScenarioError;
+pub use text::{PAPER, QUICKSTART};
+
+use crate::geometry::Point;
+
+/// A scenario as written. The defaults are the paper's settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scenario {
+    /// A name for folders and titles.
+    pub name: String,
+    /// The one number that all random streams hang on.
+    pub seed: u64,
+    /// The method's registered name.
+    pub method: String,
+    /// The ground.
+    pub area: Area,
+    /// The devices on it.
+    pub devices: Devices,
+    /// The UAVs above it.
+    pub uavs: Uavs,
+    /// What all radio links share.
+    pub radio: Radio,
+    /// How much of a signal arrives.
+    pub channel: Channel,
+    /// How devices move between global rounds.
+    pub mobility: Mobility,
+    /// What is learned from.
+    pub data: Data,
+    /// What is trained.
+    pub model: Model,
+    /// How it is trained.
+    pub training: Training,
+    /// Which covered devices train (used by methods that leave it open, such as `hfl`).
+    pub association: Association,
+    /// How long they train and on which bandwidth (used by methods that leave it open).
+    pub allocation: Allocation,
+    /// When a run ends.
+    pub stop: Stop,
+}
+
+/// A scenario that passed [`Scenario::check`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValidScenario(Scenario);
+
+impl Deref for ValidScenario {
+    type Target = Scenario;
+    fn deref(&self) -> &Scenario {
+        &self.0
+    }
+}
+
+/// A quantity drawn uniformly per device or UAV. In files: `[min, max]`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "[f64; 2]", into = "[f64; 2]")]
+pub struct Span {
+    /// The least value drawn.
+    pub min: f64,
+    /// The bound that values stay below (or equal, when it equals `min`).
+    pub max: f64,
+}
+
+impl Span {
+    const fn new(min: f64, max: f64) -> Self {
+        Self { min, max }
+    }
+
+    /// One draw.
+    pub fn draw(self, rng: &mut impl rand::Rng) -> f64 {
+        use rand::RngExt;
+        self.min + (self.max - self.min) * rng.random::<f64>()
+    }
+}
+
+impl From<[f64; 2]> for Span {
+    fn from([min, max]: [f64; 2]) -> Self {
+        Self { min, max }
+    }
+}
+
+impl From<Span> for [f64; 2] {
+    fn from(span: Span) -> Self {
+        [span.min, span.max]
+    }
+}
+
+/// The rectangle everything happens in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Area {
+    /// East-west extent.
+    pub width_m: f64,
+    /// North-south extent.
+    pub height_m: f64,
+}
+
+/// The IoT devices; ranges are drawn uniformly per device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Devices {
+    /// How many (N).
+    pub count: usize,
+    /// Processor clock (f_n).
+    pub cpu_hz: Span,
+    /// Work per bit of training data (c_n).
+    pub cycles_per_bit: Span,
+    /// Effective chip capacitance (ϑ_n).
+    pub capacitance: f64,
+    /// Time each local iteration costs besides the arithmetic (t^Fix).
+    pub fixed_time_s: f64,
+    /// Uplink transmit power (p_n^D2U).
+    pub tx_power_w: Span,
+}
+
+/// The UAVs; ranges are drawn uniformly per UAV.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Uavs {
+    /// How many (M).
+    pub count: usize,
+    /// Where they hover at first.
+    pub layout: Layout,
+    /// Height above ground (ℋ).
+    pub altitude_m: f64,
+    /// Ground distance up to which devices are covered.
+    pub coverage_radius_m: f64,
+    /// Flying speed (V_m).
+    pub speed_mps: f64,
+    /// Power while hovering.
+    pub hover_power_w: f64,
+    /// Power while flying.
+    pub move_power_w: f64,
+    /// Battery capacity, full at the start (E_m^Batt).
+    pub battery_j: f64,
+    /// Power of UAV-to-UAV links (p_m^U2U).
+    pub tx_power_w: Span,
+    /// Power of UAV-to-device links (p_m^U2D).
+    pub broadcast_power_w: Span,
+    /// Total uplink bandwidth of a cell (B_m^D2U).
+    pub bandwidth_up_hz: Span,
+    /// Total downlink bandwidth of a cell (B_m^U2D).
+    pub bandwidth_down_hz: Span,
+    /// Where UAVs recharge.
+    pub base_m: Point,
+    /// What the energy check keeps back.
+    pub reserve: Reserve,
+    /// Charging power at the base; 0: a UAV that left never returns.
+    pub recharge_w: f64,
+}
+
+/// Initial UAV placement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Layout {
+    /// `quincunx` for five UAVs, `k_means` otherwise.
+    Auto,
+    /// Four at the quarter points and one in the middle; five UAVs only.
+    Quincunx,
+    /// Centres of a k-means clustering of the devices.
+    KMeans,
+    /// Given positions, one per UAV.
+    Fixed {
+        /// Where each UAV hovers.
+        positions_m: Vec<Point>,
+    },
+}
+
+/// What the energy check (15) keeps in the battery besides the next edge round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reserve {
+    /// The flight home and the hand-over before it.
+    Return,
+    /// Nothing: the paper's literal rule.
+    None,
+}
+
+/// What all radio links share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Radio {
+    /// Noise power density (N_0).
+    pub noise_dbm_per_hz: f64,
+    /// Bandwidth of each UAV-to-UAV link.
+    pub uav_link_bandwidth_hz: f64,
+}
+
+/// How much of a signal arrives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Channel {
+    /// Gain d^-α over the 3-D distance d, Appendix A.B.
+    PowerLaw {
+        /// α of device-to-UAV links.
+        exponent_up: f64,
+        /// α of UAV-to-device links.
+        exponent_down: f64,
+        /// α of UAV-to-UAV links.
+        exponent_uav: f64,
+    },
+}
+
+/// How devices move between global rounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Mobility {
+    /// A device leaves its UAV's coverage with this probability per global round (ξ).
+    CoverageHop {
+        /// ξ.
+        hop_probability: f64,
+    },
+    /// Nobody moves.
+    Static,
+}
+
+/// Which data set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DataSet {
+    /// Handwritten digits: the embedded subset, or the full set from `dir`.
+    Mnist,
+    /// Clothing: the embedded subset, or the full set from `dir`.
+    FashionMnist,
+    /// Any idx files in `dir`.
+    Idx,
+    /// Any folder-per-class image tree in `dir`.
+    Images,
+}
+
+/// What is learned from, and how it is spread.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Data {
+    /// Which data set.
+    pub set: DataSet,
+    /// Folder with the full set; empty: the embedded subset.
+    pub dir: PathBuf,
+    /// Side that images of a folder tree are resized to.
+    pub image_size: usize,
+    /// Whether images of a folder tree keep their colours.
+    pub color: bool,
+    /// Class folders to use; empty: all.
+    pub classes: Vec<String>,
+    /// Share of each class of a folder tree kept for the test set.
+    pub test_fraction: f64,
+    /// How labels are spread over devices.
+    pub partition: PartitionKind,
+    /// Training samples over all devices together.
+    pub data_volume: usize,
+    /// Validation samples that controllers may look at.
+    pub probe_samples: usize,
+    /// Samples of each UAV's own.
+    pub personal_samples: usize,
+}
+
+/// What is trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Model {
+    /// A built-in model; ignored when `layers` are given.
+    pub name: String,
+    /// Size of a parameter on the air.
+    pub bits_per_parameter: f64,
+    /// A model of one's own; empty: the built-in one.
+    pub layers: Vec<Layer>,
+}
+
+/// Local SGD and the nested rounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Training {
+    /// Step size (η).
+    pub learning_rate: f64,
+    /// Heavy-ball momentum.
+    pub momentum: f64,
+    /// L2 penalty.
+    pub weight_decay: f64,
+    /// Samples in a mini-batch; a device with fewer uses all it has.
+    pub batch_size: usize,
+    /// Most edge rounds in a global round (K^Max).
+    pub max_edge_rounds: usize,
+}
+
+/// Which covered devices train.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Association {
+    /// Every covered device, each with the nearest UAV.
+    All,
+}
+
+/// Local iterations and bandwidth.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Allocation {
+    /// The same H for all, the same bandwidth for each device of a cell.
+    Equal {
+        /// SGD steps per edge round (H).
+        local_iterations: usize,
+    },
+}
+
+/// When a run ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stop {
+    /// Global rounds at most.
+    pub max_rounds: usize,
+    /// Stop at this test accuracy.
+    pub target_accuracy: f64,
+    /// Stop when the global model moves by no more than this (δ of (4)); 0: never.
+    pub convergence_norm: f64,
+    /// Accuracies whose cost the summary reports.
+    pub targets: Vec<f64>,
+}
+
+impl Default for Scenario {
+    fn default() -> Self {
+        Self {
+            name: "paper".into(),
+            seed: 1,
+            method: "hfl".into(),
+            area: Area::default(),
+            devices: Devices::default(),
+            uavs: Uavs::default(),
+            radio: Radio::default(),
+            channel: Channel::PowerLaw { exponent_up: 3.0, exponent_down: 3.0, exponent_uav: 3.0 },
+            mobility: Mobility::CoverageHop { hop_probability: 0.3 },
+            data: Data::default(),
+            model: Model::default(),
+            training: Training::default(),
+            association: Association::All,
+            allocation: Allocation::Equal { local_iterations: 5 },
+            stop: Stop::default(),
+        }
+    }
+}
+
+impl Default for Area {
+    fn default() -> Self {
+        Self { width_m: 20_000.0, height_m: 20_000.0 }
+    }
+}
+
+impl Default for Devices {
+    fn default() -> Self {
+        Self {
+            count: 150,
+            cpu_hz: Span::new(1e9, 1e10),
+            cycles_per_bit: Span::new(30.0, 100.0),
+            capacitance: 1e-28,
+            fixed_time_s: 1e-3,
+            tx_power_w: Span::new(0.2, 0.8),
+        }
+    }
+}
+
+impl Default for Uavs {
+    fn default() -> Self {
+        Self {
+            count: 5,
+            layout: Layout::Auto,
+            altitude_m: 150.0,
+            coverage_radius_m: 5_000.0,
+            speed_mps: 20.0,
+            hover_power_w: 100.0,
+            move_power_w: 160.0,
+            battery_j: 250e3,
+            tx_power_w: Span::new(0.5, 1.0),
+            broadcast_power_w: Span::new(0.3, 1.2),
+            bandwidth_up_hz: Span::new(20e6, 100e6),
+            bandwidth_down_hz: Span::new(20e6, 100e6),
+            base_m: Point::new(0.0, 0.0),
+            reserve: Reserve::Return,
+            recharge_w: 400.0,
+        }
+    }
+}
+
+impl Default for Radio {
+    fn default() -> Self {
+        Self { noise_dbm_per_hz: -174.0, uav_link_bandwidth_hz: 2e6 }
+    }
+}
+
+impl Default for Data {
+    fn default() -> Self {
+        Self {
+            set: DataSet::Mnist,
+            dir: PathBuf::new(),
+            image_size: 64,
+            color: true,
+            classes: Vec::new(),
+            test_fraction: 0.2,
+            partition: PartitionKind::NoniidA,
+            data_volume: 4_000,
+            probe_samples: 500,
+            personal_samples: 200,
+        }
+    }
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self { name: "cnn".into(), bits_per_parameter: 32.0, layers: Vec::new() }
+    }
+}
+
+impl Default for Training {
+    fn default() -> Self {
+        Self {
+            learning_rate: 1e-3,
+            momentum: 0.0,
+            weight_decay: 0.0,
+            batch_size: 10,
+            max_edge_rounds: 10,
+        }
+    }
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self {
+            max_rounds: 100,
+            target_accuracy: 1.0,
+            convergence_norm: 0.0,
+            targets: vec![0.7, 0.8, 0.9],
+        }
+    }
+}
