@@ -1,1 +1,47 @@
 //! Datasets and how they are divided among devices.
+//!
+//! Three sources give a [`Split`] of training and test samples:
+//! [`embedded`] (MNIST and Fashion-MNIST subsets that live in the binary), [`idx_folder`]
+//! (the full sets, or any other set in idx files) and [`image_folder`] (a folder per class
+//! with jpg and png files). [`partition`] then deals the training samples to devices, to the
+//! UAVs' personal sets and to the probe set.
+//!
+//! ```
+//! use aerofed_data::{Embedded, PartitionKind, PartitionPlan, embedded, partition};
+//! use rand::SeedableRng;
+//!
+//! let split = embedded(Embedded::Mnist)?;
+//! let plan = PartitionPlan {
+//!     kind: PartitionKind::NoniidA,
+//!     devices: 150,
+//!     data_volume: 4_000,
+//!     probe_samples: 500,
+//!     uavs: 5,
+//!     personal_samples: 200,
+//! };
+//! let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
+//! let parts = partition(&split.train, &plan, &mut rng)?;
+//! assert_eq!(parts.devices.iter().map(Vec::len).sum::<usize>(), 4_000);
+//! for counts in parts.label_counts(&split.train) {
+//!     assert_eq!(counts.iter().filter(|&&count| count > 0).count(), 2);
+//! }
+//! # Ok::<(), aerofed_data::Error>(())
+//! ```
+
+mod check;
+mod dataset;
+mod embedded;
+mod error;
+mod idx;
+mod idx_folder;
+mod image_folder;
+mod known;
+mod partition;
+
+pub use check::{ClassReport, FolderKind, FolderReport, IdxFileReport, check_folder};
+pub use dataset::{Dataset, Split};
+pub use embedded::{Embedded, embedded};
+pub use error::{BadFile, Error, IdxProblem};
+pub use idx_folder::idx_folder;
+pub use image_folder::{ImageFolder, image_folder};
+pub use partition::{Partition, PartitionKind, PartitionPlan, partition};

@@ -1,0 +1,234 @@
+//! What a folder holds, for `aerofed data check`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use crate::error::bad_files;
+use crate::idx_folder::{find, read_folder, require_folder};
+use crate::image_folder::{Tree, decode};
+use crate::known::Part;
+use crate::{BadFile, Embedded, Error};
+
+/// What [`check_folder`] found. Its `Display` is a text for a terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FolderReport {
+    /// The folder.
+    pub dir: PathBuf,
+    /// What it holds.
+    pub kind: FolderKind,
+    /// Samples per class, by label.
+    pub classes: Vec<ClassReport>,
+    /// How many images have which width and height.
+    pub sizes: BTreeMap<(u32, u32), usize>,
+    /// Files that cannot be used (image trees only).
+    pub bad: Vec<BadFile>,
+}
+
+/// The two kinds of folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FolderKind {
+    /// Four idx files.
+    Idx {
+        /// The official set that all four belong to, by their sums.
+        known: Option<Embedded>,
+        /// The files.
+        files: Vec<IdxFileReport>,
+    },
+    /// A folder per class.
+    Images,
+}
+
+/// An idx file and its sum.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdxFileReport {
+    /// Where it is.
+    pub path: PathBuf,
+    /// SHA-256 of its decompressed bytes.
+    pub sha256: String,
+    /// The official set with this file.
+    pub known: Option<Embedded>,
+}
+
+/// Samples of one class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClassReport {
+    /// Its name.
+    pub name: String,
+    /// Training samples; in an image tree, all samples.
+    pub train: usize,
+    /// Test samples; an image tree is divided only when it is loaded.
+    pub test: usize,
+}
+
+impl FolderReport {
+    /// Whether the folder can be used as it is.
+    #[must_use]
+    pub fn is_usable(&self) -> bool {
+        self.bad.is_empty() && self.classes.iter().all(|class| class.train > 0)
+    }
+}
+
+/// Looks through a folder of idx files or a tree of class folders; opens every file.
+///
+/// ```
+/// use aerofed_data::{FolderKind, check_folder};
+///
+/// let dir = tempfile::tempdir()?;
+/// for class in ["lake", "sand"] {
+///     std::fs::create_dir(dir.path().join(class))?;
+///     image::GrayImage::new(8, 8).save(dir.path().join(class).join("1.png"))?;
+/// }
+/// std::fs::write(dir.path().join("sand/2.png"), "not an image")?;
+/// let report = check_folder(dir.path())?;
+/// assert_eq!(report.kind, FolderKind::Images);
+/// assert_eq!(report.bad.len(), 1);
+/// assert!(report.to_string().contains("sand/2.png"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn check_folder(dir: &Path) -> Result<FolderReport, Error> {
+    require_folder(dir)?;
+    if Part::ALL.iter().any(|&part| find(dir, part).is_ok()) {
+        return check_idx(dir);
+    }
+    match Tree::scan(dir, &[]) {
+        Ok(tree) => Ok(check_tree(dir, &tree)),
+        Err(Error::ClassCount { found: 0, .. }) => Err(Error::Unrecognised(dir.to_path_buf())),
+        Err(error) => Err(error),
+    }
+}
+
+fn check_idx(dir: &Path) -> Result<FolderReport, Error> {
+    let folder = read_folder(dir, None)?;
+    let (train, test) = (&folder.split.train, &folder.split.test);
+    let counts = train.label_counts().into_iter().zip(test.label_counts());
+    let side = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+    Ok(FolderReport {
+        dir: dir.to_path_buf(),
+        classes: train
+            .class_names
+            .iter()
+            .zip(counts)
+            .map(|(name, (train, test))| ClassReport {
+                name: name.clone(),
+                train,
+                test,
+            })
+            .collect(),
+        sizes: BTreeMap::from([(
+            (side(train.width), side(train.height)),
+            train.len() + test.len(),
+        )]),
+        bad: Vec::new(),
+        kind: FolderKind::Idx {
+            known: folder.known,
+            files: folder
+                .files
+                .into_iter()
+                .map(|file| IdxFileReport {
+                    path: file.path,
+                    sha256: file.sha256,
+                    known: file.owner,
+                })
+                .collect(),
+        },
+    })
+}
+
+fn check_tree(dir: &Path, tree: &Tree) -> FolderReport {
+    let mut bad = tree.bad.clone();
+    let mut sizes = BTreeMap::new();
+    let mut classes = Vec::new();
+    for class in &tree.classes {
+        let decoded: Vec<_> = class
+            .files
+            .par_iter()
+            .map(|path| decode(path).map(|image| (image.width(), image.height())))
+            .collect();
+        let mut good = 0;
+        for result in decoded {
+            match result {
+                Ok(size) => {
+                    good += 1;
+                    *sizes.entry(size).or_insert(0) += 1;
+                }
+                Err(file) => bad.push(file),
+            }
+        }
+        classes.push(ClassReport {
+            name: class.name.clone(),
+            train: good,
+            test: 0,
+        });
+    }
+    bad.sort_by(|a, b| a.path.cmp(&b.path));
+    FolderReport {
+        dir: dir.to_path_buf(),
+        kind: FolderKind::Images,
+        classes,
+        sizes,
+        bad,
+    }
+}
+
+impl fmt::Display for FolderReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dir = self.dir.display();
+        match &self.kind {
+            FolderKind::Idx { known, files } => {
+                match known {
+                    Some(set) => writeln!(f, "{dir}: idx files of {set}, SHA-256 as published")?,
+                    None => writeln!(f, "{dir}: idx files of an unknown set")?,
+                }
+                for file in files {
+                    let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+                    let known = file.known.map_or("unknown", Embedded::name);
+                    writeln!(f, "  {name:<28} {}  {known}", file.sha256)?;
+                }
+            }
+            FolderKind::Images => writeln!(f, "{dir}: a folder per class")?,
+        }
+        self.write_classes(f)?;
+        for ((width, height), count) in self.sizes.iter().take(10) {
+            writeln!(f, "size {width}x{height}: {count} images")?;
+        }
+        if self.sizes.len() > 10 {
+            writeln!(f, "and {} more sizes", self.sizes.len() - 10)?;
+        }
+        for class in self.classes.iter().filter(|class| class.train == 0) {
+            writeln!(f, "class {} has no sample", class.name)?;
+        }
+        if !self.bad.is_empty() {
+            writeln!(f, "{}", bad_files(&self.dir, &self.bad))?;
+        }
+        Ok(())
+    }
+}
+
+impl FolderReport {
+    fn write_classes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let longest = self.classes.iter().map(|c| c.name.chars().count()).max();
+        let width = longest.unwrap_or(0).max(5);
+        let train: usize = self.classes.iter().map(|class| class.train).sum();
+        let test: usize = self.classes.iter().map(|class| class.test).sum();
+        if self.kind == FolderKind::Images {
+            writeln!(f, "{:<width$} {:>7}", "class", "images")?;
+            for class in &self.classes {
+                writeln!(f, "{:<width$} {:>7}", class.name, class.train)?;
+            }
+            writeln!(f, "{:<width$} {train:>7}", "total")
+        } else {
+            writeln!(f, "{:<width$} {:>7} {:>7}", "class", "train", "test")?;
+            for class in &self.classes {
+                writeln!(
+                    f,
+                    "{:<width$} {:>7} {:>7}",
+                    class.name, class.train, class.test
+                )?;
+            }
+            writeln!(f, "{:<width$} {train:>7} {test:>7}", "total")
+        }
+    }
+}

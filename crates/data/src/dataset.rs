@@ -1,0 +1,116 @@
+//! Samples in memory.
+
+use crate::Error;
+
+/// Labelled samples of one shape, ready for training.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    /// What the set is called in reports.
+    pub name: String,
+    /// Values per pixel: 1 for grey, 3 for colour.
+    pub channels: usize,
+    /// Rows of a sample.
+    pub height: usize,
+    /// Columns of a sample.
+    pub width: usize,
+    /// A name per class; a label is an index into it.
+    pub class_names: Vec<String>,
+    /// All values in [0, 1] (pixel / 255), sample after sample, each as channel, row, column.
+    pub inputs: Vec<f32>,
+    /// The class of each sample.
+    pub labels: Vec<u8>,
+}
+
+impl Dataset {
+    /// Number of samples.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there is no sample at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// Number of classes.
+    #[must_use]
+    pub fn classes(&self) -> usize {
+        self.class_names.len()
+    }
+
+    /// Values of one sample.
+    #[must_use]
+    pub fn input_len(&self) -> usize {
+        self.channels * self.height * self.width
+    }
+
+    /// The values of sample `index`, or `None` past the end.
+    #[must_use]
+    pub fn input(&self, index: usize) -> Option<&[f32]> {
+        let size = self.input_len();
+        self.inputs
+            .get(index.checked_mul(size)?..)
+            .and_then(|rest| rest.get(..size))
+    }
+
+    /// Samples of each class.
+    #[must_use]
+    pub fn label_counts(&self) -> Vec<usize> {
+        count_labels(self.classes(), self.labels.iter().copied())
+    }
+
+    /// Refuses a set whose parts do not fit together. The loaders of this crate give only sets
+    /// that pass; [`partition`](crate::partition) asks again because the fields are public.
+    pub fn check(&self) -> Result<(), Error> {
+        let refuse = |problem: String| {
+            Err(Error::Dataset {
+                name: self.name.clone(),
+                problem,
+            })
+        };
+        if Some(self.inputs.len()) != self.len().checked_mul(self.input_len()) {
+            return refuse(format!(
+                "{} values for {} samples of {}",
+                self.inputs.len(),
+                self.len(),
+                self.input_len()
+            ));
+        }
+        if u32::try_from(self.len()).is_err() {
+            return refuse(format!("{} samples, at most {}", self.len(), u32::MAX));
+        }
+        match self
+            .labels
+            .iter()
+            .find(|&&label| usize::from(label) >= self.classes())
+        {
+            Some(label) => refuse(format!(
+                "label {label} in a set of {} classes",
+                self.classes()
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A training and a test set with the same shape and classes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Split {
+    /// What devices, UAVs and the probe set draw from.
+    pub train: Dataset,
+    /// What accuracy is measured on; never trained on.
+    pub test: Dataset,
+}
+
+/// Counts labels; those outside the classes are not counted.
+pub(crate) fn count_labels(classes: usize, labels: impl Iterator<Item = u8>) -> Vec<usize> {
+    let mut counts = vec![0; classes];
+    for label in labels {
+        if let Some(count) = counts.get_mut(usize::from(label)) {
+            *count += 1;
+        }
+    }
+    counts
+}
