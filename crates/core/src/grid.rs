@@ -23,7 +23,12 @@ impl Grid {
         let widest = width_m.max(height_m) / MOST_BUCKETS_PER_SIDE as f64;
         let cell_m = cell_m.max(widest);
         let buckets = |side: f64| (side / cell_m).ceil().max(1.0) as usize;
-        Self { cell_m, columns: buckets(width_m), rows: buckets(height_m), ..Self::default() }
+        Self {
+            cell_m,
+            columns: buckets(width_m),
+            rows: buckets(height_m),
+            ..Self::default()
+        }
     }
 
     fn column(&self, x_m: f64) -> usize {
@@ -62,7 +67,10 @@ impl Grid {
         if self.starts.is_empty() {
             return found;
         }
-        let (left, right) = (self.column(center.x_m - radius_m), self.column(center.x_m + radius_m));
+        let (left, right) = (
+            self.column(center.x_m - radius_m),
+            self.column(center.x_m + radius_m),
+        );
         for row in self.row(center.y_m - radius_m)..=self.row(center.y_m + radius_m) {
             let from = self.starts[row * self.columns + left] as usize;
             let to = self.starts[row * self.columns + right + 1] as usize;

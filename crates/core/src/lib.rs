@@ -6,8 +6,8 @@
 //!
 //! Data flows one way: [`scenario`] → [`world`] → [`nature`] → [`decide`] → [`learn`] → [`record`].
 
-mod error;
 pub mod decide;
+mod error;
 pub mod geometry;
 pub mod grid;
 pub mod learn;

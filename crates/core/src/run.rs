@@ -17,6 +17,7 @@ use std::time::Instant;
 use aerofed_data::{Dataset, PartitionPlan, Split};
 use aerofed_nn::{ModelSpec, Network, Shape};
 
+use crate::Error;
 use crate::decide::association::{Scene, flaw};
 use crate::learn::aggregation;
 use crate::learn::trainer::{CpuTrainer, Trainer};
@@ -26,7 +27,6 @@ use crate::record::{Event, EventKind, RoundRecord, StoppedBy, Summary, TimeItem}
 use crate::scenario::{DataSet, ValidScenario};
 use crate::seed::{Stream, stream};
 use crate::world::World;
-use crate::Error;
 
 mod books;
 mod cells;
@@ -92,7 +92,9 @@ pub fn run_on(
     let mut simulation = Simulation::new(scenario, threads)?;
     let mut records = Vec::new();
     let stopped_by = loop {
-        let Some(record) = simulation.step(method)? else { break StoppedBy::NoUavLeft };
+        let Some(record) = simulation.step(method)? else {
+            break StoppedBy::NoUavLeft;
+        };
         let interrupted = watch(&record).is_break();
         let over = stop_rule(scenario, &record).or(interrupted.then_some(StoppedBy::Interrupted));
         records.push(record);
@@ -104,17 +106,35 @@ pub fn run_on(
     summary.parameters = simulation.network.parameter_count();
     summary.wall_clock_s = started.elapsed().as_secs_f64();
     summary.threads = threads;
-    let Simulation { global_model: weights, network, world, .. } = simulation;
-    Ok(Outcome { records, summary, weights, network, world })
+    let Simulation {
+        global_model: weights,
+        network,
+        world,
+        ..
+    } = simulation;
+    Ok(Outcome {
+        records,
+        summary,
+        weights,
+        network,
+        world,
+    })
 }
 
 fn stop_rule(scenario: &ValidScenario, record: &RoundRecord) -> Option<StoppedBy> {
     let stop = &scenario.stop;
-    if record.events.iter().any(|event| event.kind == EventKind::Diverged) {
+    if record
+        .events
+        .iter()
+        .any(|event| event.kind == EventKind::Diverged)
+    {
         Some(StoppedBy::Diverged)
     } else if record.test_accuracy >= stop.target_accuracy {
         Some(StoppedBy::TargetAccuracy)
-    } else if record.aggregator.is_some() && stop.convergence_norm > 0.0 && record.model_change <= stop.convergence_norm {
+    } else if record.aggregator.is_some()
+        && stop.convergence_norm > 0.0
+        && record.model_change <= stop.convergence_norm
+    {
         Some(StoppedBy::Converged)
     } else if record.round >= stop.max_rounds {
         Some(StoppedBy::MaxRounds)
@@ -168,11 +188,19 @@ pub fn partition_plan(scenario: &ValidScenario) -> PartitionPlan {
 fn network_for(scenario: &ValidScenario, data: &Dataset) -> Result<Network, Error> {
     let classes = data.classes();
     let spec = if scenario.model.layers.is_empty() {
-        ModelSpec::builtin(&scenario.model.name, classes).unwrap_or_default()
+        // A valid scenario names a built-in model; a model without layers would be refused below.
+        ModelSpec::builtin(&scenario.model.name, classes)
     } else {
-        ModelSpec { layers: scenario.model.layers.clone() }
+        Some(ModelSpec {
+            layers: scenario.model.layers.clone(),
+        })
     };
-    let shape = Shape { channels: data.channels, height: data.height, width: data.width };
+    let spec = spec.unwrap_or(ModelSpec { layers: Vec::new() });
+    let shape = Shape {
+        channels: data.channels,
+        height: data.height,
+        width: data.width,
+    };
     Ok(Network::new(&spec, shape, classes)?)
 }
 
@@ -186,7 +214,10 @@ impl Simulation {
         let network = network_for(scenario, &train)?;
         let mut rng = stream(scenario.seed, Stream::Partition, 0, 0);
         let held = aerofed_data::partition(&train, &partition_plan(scenario), &mut rng)?.devices;
-        let samples = held.iter().map(|of_device| of_device.len() as u32).collect();
+        let samples = held
+            .iter()
+            .map(|of_device| of_device.len() as u32)
+            .collect();
         let sample_bits = 8.0 * train.input_len() as f64;
         let trainer = CpuTrainer::new(network.clone(), Arc::new(train), Arc::new(test), threads);
         Ok(Self {
@@ -221,10 +252,20 @@ impl Simulation {
 
         // decide
         let coverage = self.world.coverage();
-        let scene = Scene { round, world: &self.world, coverage: &coverage };
-        let selection = method.association.select(&scene, &mut stream(seed, Stream::Association, round as u64, 0));
+        let scene = Scene {
+            round,
+            world: &self.world,
+            coverage: &coverage,
+        };
+        let selection = method.association.select(
+            &scene,
+            &mut stream(seed, Stream::Association, round as u64, 0),
+        );
         if let Some(reason) = flaw(&selection, &coverage) {
-            return Err(Error::Decision { method: method.name.clone(), reason });
+            return Err(Error::Decision {
+                method: method.name.clone(),
+                reason,
+            });
         }
         let mut cells = self.plan_cells(selection, method)?;
         let unable = self.refuse_to_start(&mut cells, &mut books);
@@ -234,8 +275,13 @@ impl Simulation {
 
         // global
         let merged = self.global_phase(&mut cells, &edge, method, &mut books);
-        let model_change = merged.model.as_ref().map_or(0.0, |new| aggregation::distance(new, &self.global_model));
-        self.global_model = merged.model.unwrap_or_else(|| std::mem::take(&mut self.global_model));
+        let model_change = merged
+            .model
+            .as_ref()
+            .map_or(0.0, |new| aggregation::distance(new, &self.global_model));
+        self.global_model = merged
+            .model
+            .unwrap_or_else(|| std::mem::take(&mut self.global_model));
         self.world.clock_s += books.time.total_s() - books.time.get(TimeItem::Wait);
 
         // farewell
@@ -281,6 +327,10 @@ impl Simulation {
 
 impl Books {
     fn tell(&mut self, kind: EventKind) {
-        self.events.push(Event { round: self.round, edge_round: self.edge_round, kind });
+        self.events.push(Event {
+            round: self.round,
+            edge_round: self.edge_round,
+            kind,
+        });
     }
 }

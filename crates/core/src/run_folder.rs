@@ -4,6 +4,7 @@
 //! Everything is written to `NAME.partial` beside the final place and renamed when it is complete:
 //! a folder that carries the final name is whole.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -30,13 +31,20 @@ impl RunFolder {
     /// # Errors
     /// When the folder exists or cannot be made.
     pub fn create(path: &Path, scenario: &Scenario, force: bool) -> Result<Self, Error> {
-        let refuse = |reason: &str| Error::Output { path: path.into(), reason: reason.into() };
-        let Some(name) = path.file_name() else { return Err(refuse("not a folder name")) };
+        let refuse = |reason: &str| Error::Output {
+            path: path.into(),
+            reason: reason.into(),
+        };
+        let Some(name) = path.file_name() else {
+            return Err(refuse("not a folder name"));
+        };
         if path.exists() && !path.is_dir() {
             return Err(refuse("is a file"));
         }
         if path.exists() && !force && !is_empty(path) {
-            return Err(refuse("exists and is not empty; choose another, or --force to replace it"));
+            return Err(refuse(
+                "exists and is not empty; choose another, or --force to replace it",
+            ));
         }
         let mut partial_name = name.to_os_string();
         partial_name.push(".partial");
@@ -46,10 +54,13 @@ impl RunFolder {
         }
         fs::create_dir_all(&partial).map_err(Error::io("create", &partial))?;
         let text = scenario.to_toml()?;
-        fs::write(partial.join("scenario.toml"), text).map_err(Error::io("write", partial.join("scenario.toml")))?;
+        fs::write(partial.join("scenario.toml"), text)
+            .map_err(Error::io("write", partial.join("scenario.toml")))?;
         let file = |name: &str| {
             let path = partial.join(name);
-            File::create(&path).map(BufWriter::new).map_err(Error::io("create", path))
+            File::create(&path)
+                .map(BufWriter::new)
+                .map_err(Error::io("create", path))
         };
         let mut folder = Self {
             path: path.into(),
@@ -85,8 +96,13 @@ impl RunFolder {
             self.line("events.jsonl", &json(event))?;
         }
         // A round that was reported is on disk, so that a run can be watched.
-        for (file, name) in [(&mut self.rounds, "rounds.csv"), (&mut self.uavs, "uavs.csv"), (&mut self.events, "events.jsonl")] {
-            file.flush().map_err(Error::io("write", self.partial.join(name)))?;
+        for (file, name) in [
+            (&mut self.rounds, "rounds.csv"),
+            (&mut self.uavs, "uavs.csv"),
+            (&mut self.events, "events.jsonl"),
+        ] {
+            file.flush()
+                .map_err(Error::io("write", self.partial.join(name)))?;
         }
         Ok(())
     }
@@ -107,7 +123,8 @@ impl RunFolder {
     pub fn finish(self, outcome: &Outcome) -> Result<(), Error> {
         let pretty = serde_json::to_string_pretty(&outcome.summary).unwrap_or_default();
         self.add_file("summary.json", (pretty + "\n").as_bytes())?;
-        let model = aerofed_nn::to_safetensors(&outcome.network, &outcome.weights, &[])?;
+        let model =
+            aerofed_nn::to_safetensors(&outcome.network, &outcome.weights, &BTreeMap::new())?;
         self.add_file("model.safetensors", &model)?;
         if self.path.exists() {
             fs::remove_dir_all(&self.path).map_err(Error::io("replace", &self.path))?;
@@ -130,15 +147,30 @@ fn round_header() -> String {
         "round,clock_s,time_s,energy_j,test_accuracy,test_loss,train_loss,edge_rounds,local_iterations,covered,selected,\
          updates_computed,updates_lost,active_uavs,aggregator,model_change",
     );
-    TimeItem::ALL.iter().for_each(|item| header.extend([",", item.name()]));
-    EnergyItem::ALL.iter().for_each(|item| header.extend([",", item.name()]));
+    TimeItem::ALL
+        .iter()
+        .for_each(|item| header.extend([",", item.name()]));
+    EnergyItem::ALL
+        .iter()
+        .for_each(|item| header.extend([",", item.name()]));
     header
 }
 
 fn round_row(record: &RoundRecord) -> String {
-    let longest = record.uavs.iter().map(|uav| uav.local_iterations).max().unwrap_or(0);
-    let active = record.uavs.iter().filter(|uav| uav.status == Status::Active).count();
-    let aggregator = record.aggregator.map_or(String::new(), |uav| uav.0.to_string());
+    let longest = record
+        .uavs
+        .iter()
+        .map(|uav| uav.local_iterations)
+        .max()
+        .unwrap_or(0);
+    let active = record
+        .uavs
+        .iter()
+        .filter(|uav| uav.status == Status::Active)
+        .count();
+    let aggregator = record
+        .aggregator
+        .map_or(String::new(), |uav| uav.0.to_string());
     let mut row = format!(
         "{},{},{},{},{},{},{},{},{longest},{},{},{},{},{active},{aggregator},{}",
         record.round,
@@ -156,8 +188,12 @@ fn round_row(record: &RoundRecord) -> String {
         record.model_change,
     );
     // Writing to a string cannot fail.
-    TimeItem::ALL.iter().for_each(|&item| _ = write!(row, ",{}", record.time.get(item)));
-    EnergyItem::ALL.iter().for_each(|&item| _ = write!(row, ",{}", record.energy.get(item)));
+    TimeItem::ALL
+        .iter()
+        .for_each(|&item| _ = write!(row, ",{}", record.time.get(item)));
+    EnergyItem::ALL
+        .iter()
+        .for_each(|&item| _ = write!(row, ",{}", record.energy.get(item)));
     row
 }
 
@@ -165,7 +201,9 @@ fn uav_header() -> String {
     let mut header = String::from(
         "round,uav,status,x_m,y_m,covered,selected,local_iterations,edge_time_s,battery_before_j,battery_after_j,recharged_j",
     );
-    EnergyItem::ALL.iter().for_each(|item| header.extend([",", item.name()]));
+    EnergyItem::ALL
+        .iter()
+        .for_each(|item| header.extend([",", item.name()]));
     header + ",devices"
 }
 
@@ -184,7 +222,13 @@ fn uav_row(round: usize, uav: &UavRecord) -> String {
         uav.battery_after_j,
         uav.recharged_j,
     );
-    EnergyItem::ALL.iter().for_each(|&item| _ = write!(row, ",{}", uav.energy.get(item)));
-    let devices: Vec<String> = uav.devices.iter().map(|device| device.0.to_string()).collect();
+    EnergyItem::ALL
+        .iter()
+        .for_each(|&item| _ = write!(row, ",{}", uav.energy.get(item)));
+    let devices: Vec<String> = uav
+        .devices
+        .iter()
+        .map(|device| device.0.to_string())
+        .collect();
     row + "," + &devices.join(" ")
 }

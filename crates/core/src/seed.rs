@@ -35,7 +35,10 @@ pub enum Stream {
 #[must_use]
 pub fn stream(seed: u64, stream: Stream, round: u64, id: u64) -> Random {
     let mut key = [0u8; 32];
-    for (bytes, word) in key.chunks_exact_mut(8).zip([seed, stream as u64, round, id]) {
+    for (bytes, word) in key
+        .chunks_exact_mut(8)
+        .zip([seed, stream as u64, round, id])
+    {
         bytes.copy_from_slice(&word.to_le_bytes());
     }
     Random::from_seed(key)

@@ -152,7 +152,11 @@ impl World {
     #[must_use]
     pub fn new(scenario: &ValidScenario, samples: Vec<u32>, sample_bits: f64) -> Self {
         let devices = draw_devices(scenario, samples, sample_bits);
-        let mut grid = Grid::new(scenario.area.width_m, scenario.area.height_m, scenario.uavs.coverage_radius_m / 4.0);
+        let mut grid = Grid::new(
+            scenario.area.width_m,
+            scenario.area.height_m,
+            scenario.uavs.coverage_radius_m / 4.0,
+        );
         grid.rebuild(&devices.position);
         let uavs = draw_uavs(scenario, &devices.position);
         Self {
@@ -178,10 +182,14 @@ impl World {
             nearest: vec![None; self.devices.position.len()],
         };
         for uav in self.active() {
-            let cell = self.grid.within(&self.devices.position, uav.position, self.coverage_radius_m);
+            let cell =
+                self.grid
+                    .within(&self.devices.position, uav.position, self.coverage_radius_m);
             for &device in &cell {
                 let distance = |id: UavId| {
-                    self.uavs[id.index()].position.distance_squared(self.devices.position[device as usize])
+                    self.uavs[id.index()]
+                        .position
+                        .distance_squared(self.devices.position[device as usize])
                 };
                 let nearest = &mut coverage.nearest[device as usize];
                 if nearest.is_none_or(|other| distance(uav.id) < distance(other)) {
@@ -215,15 +223,29 @@ fn draw_devices(scenario: &ValidScenario, samples: Vec<u32>, sample_bits: f64) -
     let mut devices = Devices::default();
     for (id, &held) in samples.iter().enumerate() {
         let mut place = stream(scenario.seed, Stream::DevicePosition, 0, id as u64);
-        devices.position.push(uniform_point(scenario.area.width_m, scenario.area.height_m, &mut place));
+        devices.position.push(uniform_point(
+            scenario.area.width_m,
+            scenario.area.height_m,
+            &mut place,
+        ));
         let mut rng = stream(scenario.seed, Stream::DeviceHardware, 0, id as u64);
         let cpu_hz = config.cpu_hz.draw(&mut rng);
         let cycles_per_bit = config.cycles_per_bit.draw(&mut rng);
         let batch_bits = (held as usize).min(scenario.training.batch_size) as f64 * sample_bits;
         devices.cpu_hz.push(cpu_hz);
         devices.tx_power_w.push(config.tx_power_w.draw(&mut rng));
-        devices.iteration_time_s.push(compute::iteration_time_s(config.fixed_time_s, cycles_per_bit, batch_bits, cpu_hz));
-        devices.iteration_energy_j.push(compute::iteration_energy_j(config.capacitance, cycles_per_bit, batch_bits, cpu_hz));
+        devices.iteration_time_s.push(compute::iteration_time_s(
+            config.fixed_time_s,
+            cycles_per_bit,
+            batch_bits,
+            cpu_hz,
+        ));
+        devices.iteration_energy_j.push(compute::iteration_energy_j(
+            config.capacitance,
+            cycles_per_bit,
+            batch_bits,
+            cpu_hz,
+        ));
     }
     devices.samples = samples;
     devices
@@ -235,9 +257,11 @@ fn draw_uavs(scenario: &ValidScenario, devices: &[Point]) -> Vec<Uav> {
         Layout::Fixed { positions_m } => positions_m.clone(),
         Layout::Auto if config.count == 5 => layout::quincunx(&scenario.area),
         Layout::Quincunx => layout::quincunx(&scenario.area),
-        Layout::Auto | Layout::KMeans => {
-            layout::k_means(devices, config.count, &mut stream(scenario.seed, Stream::Layout, 0, 0))
-        }
+        Layout::Auto | Layout::KMeans => layout::k_means(
+            devices,
+            config.count,
+            &mut stream(scenario.seed, Stream::Layout, 0, 0),
+        ),
     };
     let draw = |(index, position)| {
         let mut rng = stream(scenario.seed, Stream::UavHardware, 0, index as u64);
@@ -261,7 +285,12 @@ mod tests {
     use crate::scenario::Scenario;
 
     fn world(seed: u64) -> World {
-        let scenario = Scenario { seed, ..Scenario::default() }.check().unwrap();
+        let scenario = Scenario {
+            seed,
+            ..Scenario::default()
+        }
+        .check()
+        .unwrap();
         World::new(&scenario, vec![26; 150], 6_272.0)
     }
 

@@ -25,12 +25,17 @@ pub struct LeastDistance;
 impl AggregatorChoice for LeastDistance {
     fn choose(&mut self, candidates: &[Candidate]) -> UavId {
         let sum_m = |me: &Candidate| -> f64 {
-            candidates.iter().map(|other| me.uav.position.distance(other.uav.position)).sum()
+            candidates
+                .iter()
+                .map(|other| me.uav.position.distance(other.uav.position))
+                .sum()
         };
         let best = |able: bool| {
             let eligible = candidates.iter().filter(|c| c.can_broadcast || !able);
             let ranked = eligible.map(|c| (sum_m(c), c.uav.id));
-            ranked.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, id)| id)
+            ranked
+                .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
+                .map(|(_, id)| id)
         };
         best(true).or_else(|| best(false)).unwrap_or(UavId(0))
     }
@@ -59,8 +64,11 @@ mod tests {
     fn the_middle_one_aggregates_unless_it_lacks_the_energy() {
         let uavs = [uav(0, 0.0), uav(1, 4.0), uav(2, 10.0)];
         let choose = |able: [bool; 3]| {
-            let candidates: Vec<Candidate> =
-                uavs.iter().zip(able).map(|(uav, can_broadcast)| Candidate { uav, can_broadcast }).collect();
+            let candidates: Vec<Candidate> = uavs
+                .iter()
+                .zip(able)
+                .map(|(uav, can_broadcast)| Candidate { uav, can_broadcast })
+                .collect();
             LeastDistance.choose(&candidates).0
         };
         // Sums of distances: 14, 10, 16.

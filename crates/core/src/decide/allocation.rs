@@ -59,7 +59,11 @@ impl CellPlan {
         ];
         for (name, shares, budget_hz) in bands {
             if shares.len() != cell.devices.len() {
-                return Some(format!("{} {name} shares for {} devices", shares.len(), cell.devices.len()));
+                return Some(format!(
+                    "{} {name} shares for {} devices",
+                    shares.len(),
+                    cell.devices.len()
+                ));
             }
             if let Some(share) = shares.iter().find(|share| !(**share > 0.0)) {
                 return Some(format!("a {name} share of {share} Hz"));
@@ -67,7 +71,9 @@ impl CellPlan {
             let sum: f64 = shares.iter().sum();
             // Equal parts of a budget may sum to a rounding error more than it.
             if sum > budget_hz * (1.0 + 1e-9) {
-                return Some(format!("{name} shares sum to {sum} Hz, the cell has {budget_hz} Hz"));
+                return Some(format!(
+                    "{name} shares sum to {sum} Hz, the cell has {budget_hz} Hz"
+                ));
             }
         }
         None
@@ -118,13 +124,21 @@ mod tests {
             iteration_time_s: 0.01,
             iteration_energy_j: 0.1,
         };
-        Cell { bandwidth_up_hz: 3e7, bandwidth_down_hz: 7e7, devices: vec![device; count], ..Cell::default() }
+        Cell {
+            bandwidth_up_hz: 3e7,
+            bandwidth_down_hz: 7e7,
+            devices: vec![device; count],
+            ..Cell::default()
+        }
     }
 
     #[test]
     fn equal_parts_use_the_whole_budget() {
         let cell = cell(7);
-        let plan = Equal { local_iterations: 5 }.allocate(&cell);
+        let plan = Equal {
+            local_iterations: 5,
+        }
+        .allocate(&cell);
         assert_eq!(plan.flaw(&cell), None);
         assert_eq!(plan.local_iterations, 5);
         assert!((plan.bandwidth_up_hz.iter().sum::<f64>() / 3e7 - 1.0).abs() < 1e-12);
@@ -134,13 +148,31 @@ mod tests {
     #[test]
     fn flaws_are_found() {
         let cell = cell(2);
-        let good = Equal { local_iterations: 1 }.allocate(&cell);
+        let good = Equal {
+            local_iterations: 1,
+        }
+        .allocate(&cell);
         for bad in [
-            CellPlan { local_iterations: 0, ..good.clone() },
-            CellPlan { bandwidth_up_hz: vec![1.0], ..good.clone() },
-            CellPlan { bandwidth_down_hz: vec![1.0, 0.0], ..good.clone() },
-            CellPlan { bandwidth_down_hz: vec![1.0, f64::NAN], ..good.clone() },
-            CellPlan { bandwidth_up_hz: vec![2e7, 2e7], ..good.clone() },
+            CellPlan {
+                local_iterations: 0,
+                ..good.clone()
+            },
+            CellPlan {
+                bandwidth_up_hz: vec![1.0],
+                ..good.clone()
+            },
+            CellPlan {
+                bandwidth_down_hz: vec![1.0, 0.0],
+                ..good.clone()
+            },
+            CellPlan {
+                bandwidth_down_hz: vec![1.0, f64::NAN],
+                ..good.clone()
+            },
+            CellPlan {
+                bandwidth_up_hz: vec![2e7, 2e7],
+                ..good.clone()
+            },
         ] {
             assert!(bad.flaw(&cell).is_some(), "{bad:?}");
         }

@@ -48,13 +48,20 @@ pub fn from_config(config: &scenario::Association) -> Box<dyn Association> {
 /// Says what is wrong with a selection, if anything: it must be a partition of covered devices.
 pub(crate) fn flaw(selection: &[Vec<DeviceId>], coverage: &Coverage) -> Option<String> {
     if selection.len() != coverage.cells.len() {
-        return Some(format!("{} cells for {} UAVs", selection.len(), coverage.cells.len()));
+        return Some(format!(
+            "{} cells for {} UAVs",
+            selection.len(),
+            coverage.cells.len()
+        ));
     }
     let mut taken = vec![false; coverage.nearest.len()];
     for (uav, (chosen, covered)) in selection.iter().zip(&coverage.cells).enumerate() {
         for device in chosen {
             if covered.binary_search(device).is_err() {
-                return Some(format!("UAV {uav} selects device {}, which it does not cover", device.0));
+                return Some(format!(
+                    "UAV {uav} selects device {}, which it does not cover",
+                    device.0
+                ));
             }
             if std::mem::replace(&mut taken[device.index()], true) {
                 return Some(format!("device {} is selected twice", device.0));
@@ -76,10 +83,17 @@ mod tests {
         let scenario = Scenario::default().check().unwrap();
         let world = World::new(&scenario, vec![10; 150], 6_272.0);
         let coverage = world.coverage();
-        let scene = Scene { round: 1, world: &world, coverage: &coverage };
+        let scene = Scene {
+            round: 1,
+            world: &world,
+            coverage: &coverage,
+        };
         let cells = All.select(&scene, &mut stream(1, Stream::Association, 1, 0));
         assert_eq!(flaw(&cells, &coverage), None);
-        assert_eq!(cells.iter().map(Vec::len).sum::<usize>(), coverage.covered());
+        assert_eq!(
+            cells.iter().map(Vec::len).sum::<usize>(),
+            coverage.covered()
+        );
     }
 
     #[test]

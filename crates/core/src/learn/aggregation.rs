@@ -29,7 +29,10 @@ impl Aggregation for FedAvg {
 /// ||a - b||_2, the left side of (4).
 #[must_use]
 pub fn distance(a: &[f32], b: &[f32]) -> f64 {
-    let squares = a.iter().zip(b).map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2));
+    let squares = a
+        .iter()
+        .zip(b)
+        .map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2));
     squares.sum::<f64>().sqrt()
 }
 
@@ -46,7 +49,10 @@ mod tests {
     #[test]
     fn merging_equal_models_changes_nothing() {
         let model = [0.1f32, -7.25, 1e-8];
-        assert_eq!(FedAvg.merge(&[(&model, 1.0), (&model, 1.0), (&model, 2.0)]), model);
+        assert_eq!(
+            FedAvg.merge(&[(&model, 1.0), (&model, 1.0), (&model, 2.0)]),
+            model
+        );
     }
 
     #[test]

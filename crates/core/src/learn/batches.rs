@@ -43,6 +43,9 @@ mod tests {
 
     #[test]
     fn a_device_with_few_samples_uses_all_it_has() {
-        assert_eq!(draw(&[7], 10, 3, &mut stream(1, Stream::Batches, 1, 1)), [7, 7, 7]);
+        assert_eq!(
+            draw(&[7], 10, 3, &mut stream(1, Stream::Batches, 1, 1)),
+            [7, 7, 7]
+        );
     }
 }

@@ -49,12 +49,19 @@ impl CpuTrainer {
     /// A trainer over a data set with `threads` workers.
     #[must_use]
     pub fn new(network: Network, train: Arc<Dataset>, test: Arc<Dataset>, threads: usize) -> Self {
-        Self { engine: Engine::new(network, threads), train, test }
+        Self {
+            engine: Engine::new(network, threads),
+            train,
+            test,
+        }
     }
 }
 
 fn examples(set: &Dataset) -> Examples<'_> {
-    Examples { inputs: &set.inputs, labels: &set.labels }
+    Examples {
+        inputs: &set.inputs,
+        labels: &set.labels,
+    }
 }
 
 impl Trainer for CpuTrainer {

@@ -53,7 +53,10 @@ impl Method {
     /// The registered method of that name.
     #[must_use]
     pub fn named(name: &str, scenario: &ValidScenario) -> Option<Self> {
-        REGISTRY.iter().find(|entry| entry.name == name).map(|entry| (entry.build)(scenario))
+        REGISTRY
+            .iter()
+            .find(|entry| entry.name == name)
+            .map(|entry| (entry.build)(scenario))
     }
 
     /// The method that the scenario names.

@@ -40,15 +40,24 @@ impl Channel for PowerLaw {
             Link::UavToDevice => self.exponent_down,
             Link::UavToUav => self.exponent_uav,
         };
-        ground_distance_m.hypot(height_m).max(NEAREST_M).powf(-exponent)
+        ground_distance_m
+            .hypot(height_m)
+            .max(NEAREST_M)
+            .powf(-exponent)
     }
 }
 
 pub(super) fn from_config(config: &scenario::Channel) -> Box<dyn Channel> {
     match *config {
-        scenario::Channel::PowerLaw { exponent_up, exponent_down, exponent_uav } => {
-            Box::new(PowerLaw { exponent_up, exponent_down, exponent_uav })
-        }
+        scenario::Channel::PowerLaw {
+            exponent_up,
+            exponent_down,
+            exponent_uav,
+        } => Box::new(PowerLaw {
+            exponent_up,
+            exponent_down,
+            exponent_uav,
+        }),
     }
 }
 
@@ -72,7 +81,11 @@ mod tests {
     /// d = 5002.2495 m, g = 7.98921e-12, N0 = 3.98107e-21, S/B = 501.70, log2(502.70) = 8.97354.
     #[test]
     fn a_link_worked_by_hand() {
-        let law = PowerLaw { exponent_up: 3.0, exponent_down: 3.0, exponent_uav: 3.0 };
+        let law = PowerLaw {
+            exponent_up: 3.0,
+            exponent_down: 3.0,
+            exponent_uav: 3.0,
+        };
         let gain = law.gain(Link::DeviceToUav, 5_000.0, 150.0);
         assert!((gain / 7.98921e-12 - 1.0).abs() < 1e-5);
         let noise = watts_from_dbm(-174.0);
@@ -83,13 +96,21 @@ mod tests {
 
     #[test]
     fn uavs_on_one_spot_have_a_finite_rate() {
-        let law = PowerLaw { exponent_up: 3.0, exponent_down: 3.0, exponent_uav: 3.0 };
+        let law = PowerLaw {
+            exponent_up: 3.0,
+            exponent_down: 3.0,
+            exponent_uav: 3.0,
+        };
         assert_eq!(law.gain(Link::UavToUav, 0.0, 0.0), 1.0);
     }
 
     #[test]
     fn exponents_belong_to_their_links() {
-        let law = PowerLaw { exponent_up: 1.0, exponent_down: 2.0, exponent_uav: 3.0 };
+        let law = PowerLaw {
+            exponent_up: 1.0,
+            exponent_down: 2.0,
+            exponent_uav: 3.0,
+        };
         let gain = |link| law.gain(link, 10.0, 0.0);
         assert!((gain(Link::DeviceToUav) - 1e-1).abs() < 1e-12);
         assert!((gain(Link::UavToDevice) - 1e-2).abs() < 1e-12);

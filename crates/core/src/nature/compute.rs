@@ -3,13 +3,23 @@
 /// Seconds of one local iteration. Eq. (8): t_unit = t_fix + c φ|D| / f, where φ|D| is the
 /// mini-batch, here in bits.
 #[must_use]
-pub fn iteration_time_s(fixed_time_s: f64, cycles_per_bit: f64, batch_bits: f64, cpu_hz: f64) -> f64 {
+pub fn iteration_time_s(
+    fixed_time_s: f64,
+    cycles_per_bit: f64,
+    batch_bits: f64,
+    cpu_hz: f64,
+) -> f64 {
     fixed_time_s + cycles_per_bit * batch_bits / cpu_hz
 }
 
 /// Joules of one local iteration. Eq. (9): f² c φ|D| ϑ / 2.
 #[must_use]
-pub fn iteration_energy_j(capacitance: f64, cycles_per_bit: f64, batch_bits: f64, cpu_hz: f64) -> f64 {
+pub fn iteration_energy_j(
+    capacitance: f64,
+    cycles_per_bit: f64,
+    batch_bits: f64,
+    cpu_hz: f64,
+) -> f64 {
     cpu_hz * cpu_hz * cycles_per_bit * batch_bits * capacitance / 2.0
 }
 

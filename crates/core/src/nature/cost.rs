@@ -89,7 +89,9 @@ pub fn edge_round(cell: &Cell, plan: &CellPlan) -> EdgeCost {
 #[must_use]
 pub fn slowest_download_s(cell: &Cell, plan: &CellPlan) -> f64 {
     let downloads = cell.devices.iter().zip(&plan.bandwidth_down_hz);
-    downloads.map(|(device, &hz)| cell.model_bits_down / rate_bps(hz, device.snr_down_hz)).fold(0.0, f64::max)
+    downloads
+        .map(|(device, &hz)| cell.model_bits_down / rate_bps(hz, device.snr_down_hz))
+        .fold(0.0, f64::max)
 }
 
 /// Seconds of offloading an edge model to the aggregator, T^E2G; the aggregator's own is 0.
@@ -98,7 +100,12 @@ pub fn offload_s(nature: &Nature, uav: &Uav, aggregator: &Uav, model_bits: f64) 
     if uav.id == aggregator.id {
         return 0.0;
     }
-    nature.uav_link_time_s(model_bits, uav.tx_power_w, uav.position, aggregator.position)
+    nature.uav_link_time_s(
+        model_bits,
+        uav.tx_power_w,
+        uav.position,
+        aggregator.position,
+    )
 }
 
 /// What broadcasting the global model costs. Eqs. (22)-(24).
@@ -130,16 +137,27 @@ pub struct Receiver {
 /// The aggregator sends the global model to all UAVs, and these pass it on to their devices.
 /// Eqs. (22)-(24).
 #[must_use]
-pub fn broadcast(nature: &Nature, aggregator: &Uav, receivers: &[Receiver], model_bits: f64) -> Broadcast {
+pub fn broadcast(
+    nature: &Nature,
+    aggregator: &Uav,
+    receivers: &[Receiver],
+    model_bits: f64,
+) -> Broadcast {
     let mut cost = Broadcast::default();
     let mut slowest_link_s: f64 = 0.0;
     for receiver in receivers {
         if receiver.id != aggregator.id {
-            let link_s = nature.uav_link_time_s(model_bits, aggregator.tx_power_w, aggregator.position, receiver.position);
+            let link_s = nature.uav_link_time_s(
+                model_bits,
+                aggregator.tx_power_w,
+                aggregator.position,
+                receiver.position,
+            );
             slowest_link_s = slowest_link_s.max(link_s);
             cost.time_s = cost.time_s.max(link_s + receiver.slowest_download_s);
         }
-        cost.relay_j.push(receiver.slowest_download_s * receiver.broadcast_power_w);
+        cost.relay_j
+            .push(receiver.slowest_download_s * receiver.broadcast_power_w);
     }
     cost.uav_link_j = slowest_link_s * aggregator.tx_power_w;
     cost.hover_j = cost.time_s * nature.hover_power_w();
@@ -172,7 +190,11 @@ mod tests {
             model_bits_down: 1e6,
             devices: vec![device(0.2, 0.1), device(0.8, 0.3)],
         };
-        let plan = CellPlan { local_iterations: 5, bandwidth_up_hz: vec![1e6; 2], bandwidth_down_hz: vec![2e6; 2] };
+        let plan = CellPlan {
+            local_iterations: 5,
+            bandwidth_up_hz: vec![1e6; 2],
+            bandwidth_down_hz: vec![2e6; 2],
+        };
         let cost = edge_round(&cell, &plan);
         // The second device: 1.5 s of computing, 1 s up, 0.5 s down.
         assert!((cost.slowest.time_s() - 3.0).abs() < 1e-12);
@@ -185,7 +207,10 @@ mod tests {
 
     #[test]
     fn an_empty_cell_costs_nothing() {
-        let cell = Cell { hover_power_w: 100.0, ..Cell::default() };
+        let cell = Cell {
+            hover_power_w: 100.0,
+            ..Cell::default()
+        };
         assert_eq!(edge_round(&cell, &CellPlan::default()), EdgeCost::default());
     }
 

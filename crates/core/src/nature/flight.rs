@@ -17,7 +17,11 @@ pub struct ConstantPower {
 
 impl Flight for ConstantPower {
     fn power_w(&self, speed_mps: f64) -> f64 {
-        if speed_mps > 0.0 { self.move_power_w } else { self.hover_power_w }
+        if speed_mps > 0.0 {
+            self.move_power_w
+        } else {
+            self.hover_power_w
+        }
     }
 }
 
@@ -27,7 +31,10 @@ mod tests {
 
     #[test]
     fn hovering_and_moving_differ() {
-        let flight = ConstantPower { hover_power_w: 100.0, move_power_w: 160.0 };
+        let flight = ConstantPower {
+            hover_power_w: 100.0,
+            move_power_w: 160.0,
+        };
         assert_eq!((flight.power_w(0.0), flight.power_w(20.0)), (100.0, 160.0));
     }
 }

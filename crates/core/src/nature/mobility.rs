@@ -75,7 +75,9 @@ pub(crate) fn uniform_point(width_m: f64, height_m: f64, rng: &mut Random) -> Po
 
 pub(super) fn from_config(config: &scenario::Mobility) -> Box<dyn Mobility> {
     match *config {
-        scenario::Mobility::CoverageHop { hop_probability } => Box::new(CoverageHop { hop_probability }),
+        scenario::Mobility::CoverageHop { hop_probability } => {
+            Box::new(CoverageHop { hop_probability })
+        }
         scenario::Mobility::Static => Box::new(Static),
     }
 }
@@ -86,13 +88,20 @@ mod tests {
     use crate::seed::{Stream, stream};
 
     fn around(covered_by: Option<Point>, coverage_radius_m: f64) -> Surroundings {
-        Surroundings { width_m: 100.0, height_m: 100.0, covered_by, coverage_radius_m }
+        Surroundings {
+            width_m: 100.0,
+            height_m: 100.0,
+            covered_by,
+            coverage_radius_m,
+        }
     }
 
     #[test]
     fn leaves_its_uav_as_often_as_told_and_never_lands_in_its_coverage() {
         let uav = Point::new(50.0, 50.0);
-        let mobility = CoverageHop { hop_probability: 0.3 };
+        let mobility = CoverageHop {
+            hop_probability: 0.3,
+        };
         let trials = 20_000;
         let mut left = 0;
         for id in 0..trials {
@@ -112,7 +121,10 @@ mod tests {
     fn stays_when_there_is_no_outside() {
         let at = Point::new(1.0, 1.0);
         let mut rng = stream(1, Stream::Mobility, 1, 1);
-        let to = CoverageHop { hop_probability: 1.0 }.next(at, &around(Some(at), 1e6), &mut rng);
+        let to = CoverageHop {
+            hop_probability: 1.0,
+        }
+        .next(at, &around(Some(at), 1e6), &mut rng);
         assert_eq!(to, at);
     }
 }

@@ -53,7 +53,9 @@ impl Nature {
     /// Received power over noise density, p g / N0, of a link between the ground and a UAV, Hz.
     #[must_use]
     pub fn ground_snr_hz(&self, link: Link, tx_power_w: f64, device: Point, uav: Point) -> f64 {
-        let gain = self.channel.gain(link, device.distance(uav), self.altitude_m);
+        let gain = self
+            .channel
+            .gain(link, device.distance(uav), self.altitude_m);
         tx_power_w * gain / self.noise_w_per_hz
     }
 
@@ -61,7 +63,10 @@ impl Nature {
     #[must_use]
     pub fn uav_link_time_s(&self, bits: f64, tx_power_w: f64, from: Point, to: Point) -> f64 {
         let gain = self.channel.gain(Link::UavToUav, from.distance(to), 0.0);
-        bits / channel::rate_bps(self.uav_link_bandwidth_hz, tx_power_w * gain / self.noise_w_per_hz)
+        bits / channel::rate_bps(
+            self.uav_link_bandwidth_hz,
+            tx_power_w * gain / self.noise_w_per_hz,
+        )
     }
 
     /// Power while hovering, W.

@@ -130,6 +130,9 @@ mod tests {
         sum.add_all(&energy);
         assert_eq!((sum.get(EnergyItem::Relay), sum.total_j()), (5.0, 9.0));
         let json = serde_json::to_value(sum).unwrap();
-        assert_eq!((json["relay_j"].as_f64(), json["move_j"].as_f64()), (Some(5.0), Some(4.0)));
+        assert_eq!(
+            (json["relay_j"].as_f64(), json["move_j"].as_f64()),
+            (Some(5.0), Some(4.0))
+        );
     }
 }

@@ -82,7 +82,12 @@ pub struct Summary {
 impl Summary {
     /// Sums up the rounds of a run; what only the runner knows is passed in.
     #[must_use]
-    pub fn new(scenario: &ValidScenario, method: &str, records: &[RoundRecord], stopped_by: StoppedBy) -> Self {
+    pub fn new(
+        scenario: &ValidScenario,
+        method: &str,
+        records: &[RoundRecord],
+        stopped_by: StoppedBy,
+    ) -> Self {
         let mut summary = Self {
             scenario: scenario.name.clone(),
             method: method.into(),
@@ -99,7 +104,12 @@ impl Summary {
             updates_computed: records.iter().map(|r| r.updates_computed).sum(),
             updates_lost: records.iter().map(|r| r.updates_lost).sum(),
             parameters: 0,
-            targets: scenario.stop.targets.iter().map(|&accuracy| reached(accuracy, records)).collect(),
+            targets: scenario
+                .stop
+                .targets
+                .iter()
+                .map(|&accuracy| reached(accuracy, records))
+                .collect(),
             wall_clock_s: 0.0,
             threads: 0,
             version: env!("CARGO_PKG_VERSION"),
@@ -115,7 +125,10 @@ impl Summary {
 }
 
 fn reached(accuracy: f64, records: &[RoundRecord]) -> Reached {
-    let until = records.iter().position(|r| r.test_accuracy >= accuracy).map(|last| &records[..=last]);
+    let until = records
+        .iter()
+        .position(|r| r.test_accuracy >= accuracy)
+        .map(|last| &records[..=last]);
     Reached {
         accuracy,
         rounds: until.map(<[_]>::len),

@@ -66,7 +66,13 @@ impl Books {
         self.events.iter().map(lost).sum()
     }
 
-    pub(super) fn close(&self, world: &World, coverage: &Coverage, cells: &[CellWork], edge_rounds: usize) -> Vec<UavRecord> {
+    pub(super) fn close(
+        &self,
+        world: &World,
+        coverage: &Coverage,
+        cells: &[CellWork],
+        edge_rounds: usize,
+    ) -> Vec<UavRecord> {
         let record = |uav: &Uav| {
             let index = uav.id.index();
             let cell = &cells[index];

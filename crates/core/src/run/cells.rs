@@ -42,7 +42,11 @@ impl CellWork {
 
 impl Simulation {
     /// Turns a selection into cells with bandwidth, local iterations and costs.
-    pub(super) fn plan_cells(&self, selection: Vec<Vec<DeviceId>>, method: &mut Method) -> Result<Vec<CellWork>, Error> {
+    pub(super) fn plan_cells(
+        &self,
+        selection: Vec<Vec<DeviceId>>,
+        method: &mut Method,
+    ) -> Result<Vec<CellWork>, Error> {
         let mut cells = Vec::with_capacity(selection.len());
         for (uav, devices) in self.world.uavs.iter().zip(selection) {
             if devices.is_empty() {
@@ -53,12 +57,18 @@ impl Simulation {
             let plan = method.allocation.allocate(&cell);
             if let Some(reason) = plan.flaw(&cell) {
                 let reason = format!("UAV {}: {reason}", uav.id.0);
-                return Err(Error::Decision { method: method.name.clone(), reason });
+                return Err(Error::Decision {
+                    method: method.name.clone(),
+                    reason,
+                });
             }
             cells.push(CellWork {
                 cost: cost::edge_round(&cell, &plan),
                 slowest_download_s: cost::slowest_download_s(&cell, &plan),
-                samples: devices.iter().map(|d| f64::from(self.world.devices.samples[d.index()])).sum(),
+                samples: devices
+                    .iter()
+                    .map(|d| f64::from(self.world.devices.samples[d.index()]))
+                    .sum(),
                 devices,
                 plan,
                 ..CellWork::default()
@@ -71,7 +81,10 @@ impl Simulation {
         let all = &self.world.devices;
         let describe = |device: &DeviceId| {
             let index = device.index();
-            let snr_hz = |link, tx_power_w| self.nature.ground_snr_hz(link, tx_power_w, all.position[index], uav.position);
+            let snr_hz = |link, tx_power_w| {
+                self.nature
+                    .ground_snr_hz(link, tx_power_w, all.position[index], uav.position)
+            };
             CellDevice {
                 snr_up_hz: snr_hz(Link::DeviceToUav, all.tx_power_w[index]),
                 snr_down_hz: snr_hz(Link::UavToDevice, uav.broadcast_power_w),
@@ -100,8 +113,15 @@ impl Simulation {
             let cell = &mut cells[uav.id.index()];
             let needed_j = cell.cost.uav_j() + self.reserve_j(uav, &worst);
             if uav.battery_j < needed_j {
-                books.tell(EventKind::UavLow { uav: uav.id, battery_j: uav.battery_j, needed_j });
-                unable.push(Leaver { uav: uav.id, needed_j });
+                books.tell(EventKind::UavLow {
+                    uav: uav.id,
+                    battery_j: uav.battery_j,
+                    needed_j,
+                });
+                unable.push(Leaver {
+                    uav: uav.id,
+                    needed_j,
+                });
                 cell.dismiss();
             }
         }
@@ -110,7 +130,11 @@ impl Simulation {
 
     /// A battery ran empty: the UAV is gone, and its edge model with it.
     pub(super) fn lose(cell: &mut CellWork, uav: &Uav, during: EnergyItem, books: &mut Books) {
-        books.tell(EventKind::UavDepleted { uav: uav.id, during, updates_lost: cell.updates });
+        books.tell(EventKind::UavDepleted {
+            uav: uav.id,
+            during,
+            updates_lost: cell.updates,
+        });
         cell.updates = 0;
         cell.model = None;
     }

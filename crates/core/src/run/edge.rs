@@ -27,8 +27,18 @@ pub(super) struct EdgeOutcome {
 
 impl Simulation {
     /// Trains until K^Max edge rounds are done or a UAV runs low, Eq. (16).
-    pub(super) fn edge_phase(&mut self, cells: &mut [CellWork], method: &Method, books: &mut Books) -> Result<EdgeOutcome, Error> {
-        let mut outcome = EdgeOutcome { rounds: 0, low: Vec::new(), updates_computed: 0, train_loss: 0.0 };
+    pub(super) fn edge_phase(
+        &mut self,
+        cells: &mut [CellWork],
+        method: &Method,
+        books: &mut Books,
+    ) -> Result<EdgeOutcome, Error> {
+        let mut outcome = EdgeOutcome {
+            rounds: 0,
+            low: Vec::new(),
+            updates_computed: 0,
+            train_loss: 0.0,
+        };
         if cells.iter().all(|cell| cell.devices.is_empty()) {
             books.tell(EventKind::NobodyTrained);
             outcome.train_loss = f64::NAN;
@@ -62,16 +72,35 @@ impl Simulation {
         };
         let job = |cell: &CellWork, device: DeviceId| {
             let key = (self.round as u64) << 32 | edge_round as u64;
-            let mut rng = stream(self.scenario.seed, Stream::Batches, key, u64::from(device.0));
+            let mut rng = stream(
+                self.scenario.seed,
+                Stream::Batches,
+                key,
+                u64::from(device.0),
+            );
             let held = &self.held[device.index()];
-            (batches::draw(held, training.batch_size, cell.plan.local_iterations, &mut rng), held.len())
+            (
+                batches::draw(
+                    held,
+                    training.batch_size,
+                    cell.plan.local_iterations,
+                    &mut rng,
+                ),
+                held.len(),
+            )
         };
         let mut jobs = Vec::new();
         for cell in cells.iter().filter(|cell| !cell.devices.is_empty()) {
             let start = cell.model.as_deref().unwrap_or(&self.global_model);
             jobs.extend(cell.devices.iter().map(|&device| {
                 let (order, held) = job(cell, device);
-                Job { device, start, order, batch_size: training.batch_size.min(held), sgd }
+                Job {
+                    device,
+                    start,
+                    order,
+                    batch_size: training.batch_size.min(held),
+                    sgd,
+                }
             }));
         }
         self.trainer.train(&jobs)
@@ -84,9 +113,16 @@ impl Simulation {
             if cell.devices.is_empty() {
                 continue;
             }
-            books.devices.add(EnergyItem::DeviceCompute, cell.cost.compute_j);
-            books.devices.add(EnergyItem::DeviceUpload, cell.cost.upload_j);
-            for (item, joules) in [(EnergyItem::EdgeHover, cell.cost.hover_j), (EnergyItem::Downlink, cell.cost.downlink_j)] {
+            books
+                .devices
+                .add(EnergyItem::DeviceCompute, cell.cost.compute_j);
+            books
+                .devices
+                .add(EnergyItem::DeviceUpload, cell.cost.upload_j);
+            for (item, joules) in [
+                (EnergyItem::EdgeHover, cell.cost.hover_j),
+                (EnergyItem::Downlink, cell.cost.downlink_j),
+            ] {
                 if uav.is_active() && !books.pay(uav, item, joules) {
                     Self::lose(cell, uav, item, books);
                     cell.devices.clear();
@@ -103,8 +139,15 @@ impl Simulation {
         for uav in self.world.active() {
             let needed_j = cells[uav.id.index()].cost.uav_j() + self.reserve_j(uav, &worst);
             if uav.battery_j < needed_j && !cells[uav.id.index()].devices.is_empty() {
-                books.tell(EventKind::UavLow { uav: uav.id, battery_j: uav.battery_j, needed_j });
-                low.push(Leaver { uav: uav.id, needed_j });
+                books.tell(EventKind::UavLow {
+                    uav: uav.id,
+                    battery_j: uav.battery_j,
+                    needed_j,
+                });
+                low.push(Leaver {
+                    uav: uav.id,
+                    needed_j,
+                });
             }
         }
         low
@@ -120,11 +163,18 @@ fn merge_cells(cells: &mut [CellWork], updates: &[Update], samples: &[u32], meth
         shares.push(mine);
         rest = others;
     }
-    cells.par_iter_mut().zip(shares).filter(|(_, mine)| !mine.is_empty()).for_each(|(cell, mine)| {
-        let weight = |device: &DeviceId| f64::from(samples[device.index()]);
-        let models: Vec<(&[f32], f64)> =
-            mine.iter().zip(&cell.devices).map(|(update, device)| (&update.weights[..], weight(device))).collect();
-        cell.model = Some(method.aggregation.merge(&models));
-        cell.updates += mine.len();
-    });
+    cells
+        .par_iter_mut()
+        .zip(shares)
+        .filter(|(_, mine)| !mine.is_empty())
+        .for_each(|(cell, mine)| {
+            let weight = |device: &DeviceId| f64::from(samples[device.index()]);
+            let models: Vec<(&[f32], f64)> = mine
+                .iter()
+                .zip(&cell.devices)
+                .map(|(update, device)| (&update.weights[..], weight(device)))
+                .collect();
+            cell.model = Some(method.aggregation.merge(&models));
+            cell.updates += mine.len();
+        });
 }

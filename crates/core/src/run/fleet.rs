@@ -18,7 +18,15 @@ impl Simulation {
                 Status::Away { returns_at_s } => Some(returns_at_s),
                 _ => None,
             };
-            let Some(first_s) = self.world.uavs.iter().filter_map(due).min_by(f64::total_cmp) else { return false };
+            let Some(first_s) = self
+                .world
+                .uavs
+                .iter()
+                .filter_map(due)
+                .min_by(f64::total_cmp)
+            else {
+                return false;
+            };
             if first_s > self.world.clock_s {
                 books.time.add(TimeItem::Wait, first_s - self.world.clock_s);
                 self.world.clock_s = first_s;
@@ -27,7 +35,9 @@ impl Simulation {
         }
         let clock_s = self.world.clock_s;
         for index in 0..self.world.uavs.len() {
-            let Status::Away { returns_at_s } = self.world.uavs[index].status else { continue };
+            let Status::Away { returns_at_s } = self.world.uavs[index].status else {
+                continue;
+            };
             if returns_at_s <= clock_s {
                 let flight_j = self.flight_home_j(&self.world.uavs[index]);
                 let uav = &mut self.world.uavs[index];
@@ -50,25 +60,38 @@ impl Simulation {
             if !uav.is_active() {
                 continue;
             }
-            let (flight_s, flight_j) = self.nature.flight_cost(uav.position.distance(config.base_m));
+            let (flight_s, flight_j) = self
+                .nature
+                .flight_cost(uav.position.distance(config.base_m));
             let worthwhile = config.battery_j - flight_j >= leaver.needed_j.max(flight_j);
             let uav = &mut self.world.uavs[leaver.uav.index()];
             if !books.pay(uav, EnergyItem::ReturnFlight, flight_j) {
-                books.tell(EventKind::UavDepleted { uav: uav.id, during: EnergyItem::ReturnFlight, updates_lost: 0 });
+                books.tell(EventKind::UavDepleted {
+                    uav: uav.id,
+                    during: EnergyItem::ReturnFlight,
+                    updates_lost: 0,
+                });
                 continue;
             }
             let returns_at_s = (config.recharge_w > 0.0 && worthwhile).then(|| {
                 let charge_s = (config.battery_j - uav.battery_j) / config.recharge_w;
                 self.world.clock_s + flight_s + charge_s + flight_s
             });
-            uav.status = returns_at_s.map_or(Status::Grounded, |returns_at_s| Status::Away { returns_at_s });
-            books.tell(EventKind::UavLeft { uav: uav.id, returns_at_s });
+            uav.status = returns_at_s.map_or(Status::Grounded, |returns_at_s| Status::Away {
+                returns_at_s,
+            });
+            books.tell(EventKind::UavLeft {
+                uav: uav.id,
+                returns_at_s,
+            });
         }
     }
 
     /// Energy of the flight between a UAV's post and the base, J.
     pub(super) fn flight_home_j(&self, uav: &Uav) -> f64 {
-        self.nature.flight_cost(uav.position.distance(self.scenario.uavs.base_m)).1
+        self.nature
+            .flight_cost(uav.position.distance(self.scenario.uavs.base_m))
+            .1
     }
 
     /// What the energy check keeps back besides the next edge round: the flight home, and before it
@@ -84,7 +107,10 @@ impl Simulation {
 
     /// No link between two active UAVs is worse than the weakest radio across the box they hover in.
     pub(super) fn worst_links(&self, cells: &[CellWork]) -> WorstLinks {
-        let mut corners = [Point::new(f64::MAX, f64::MAX), Point::new(f64::MIN, f64::MIN)];
+        let mut corners = [
+            Point::new(f64::MAX, f64::MAX),
+            Point::new(f64::MIN, f64::MIN),
+        ];
         let mut weakest_w = f64::MAX;
         for uav in self.world.active() {
             let Point { x_m, y_m } = uav.position;
@@ -93,8 +119,16 @@ impl Simulation {
             weakest_w = weakest_w.min(uav.tx_power_w);
         }
         WorstLinks {
-            uav_link_s: self.nature.uav_link_time_s(self.model_bits(), weakest_w, corners[0], corners[1]),
-            relay_s: cells.iter().map(|cell| cell.slowest_download_s).fold(0.0, f64::max),
+            uav_link_s: self.nature.uav_link_time_s(
+                self.model_bits(),
+                weakest_w,
+                corners[0],
+                corners[1],
+            ),
+            relay_s: cells
+                .iter()
+                .map(|cell| cell.slowest_download_s)
+                .fold(0.0, f64::max),
         }
     }
 }

@@ -28,18 +28,29 @@ impl Simulation {
         method: &mut Method,
         books: &mut Books,
     ) -> Merged {
-        let staying: Vec<UavId> =
-            self.world.active().map(|uav| uav.id).filter(|id| !edge.low.iter().any(|low| low.uav == *id)).collect();
+        let staying: Vec<UavId> = self
+            .world
+            .active()
+            .map(|uav| uav.id)
+            .filter(|id| !edge.low.iter().any(|low| low.uav == *id))
+            .collect();
         let receivers: Vec<Receiver> = staying.iter().map(|&id| self.receiver(id, cells)).collect();
-        let Some(aggregator) = self.choose_aggregator(&receivers, method) else { return Merged::default() };
+        let Some(aggregator) = self.choose_aggregator(&receivers, method) else {
+            return Merged::default();
+        };
         self.record_critical_path(cells, edge.rounds, &aggregator, books);
         self.offload(cells, &aggregator, books);
 
-        let models: Vec<(&[f32], f64)> =
-            cells.iter().filter_map(|cell| cell.model.as_deref().map(|model| (model, cell.samples))).collect();
+        let models: Vec<(&[f32], f64)> = cells
+            .iter()
+            .filter_map(|cell| cell.model.as_deref().map(|model| (model, cell.samples)))
+            .collect();
         let model = (!models.is_empty()).then(|| method.aggregation.merge(&models));
         self.broadcast(cells, &receivers, &aggregator, books);
-        Merged { aggregator: model.is_some().then_some(aggregator.id), model }
+        Merged {
+            aggregator: model.is_some().then_some(aggregator.id),
+            model,
+        }
     }
 
     fn receiver(&self, id: UavId, cells: &[CellWork]) -> Receiver {
@@ -55,28 +66,59 @@ impl Simulation {
     /// The method's choice among those who are there; who is low can only aggregate when nobody stays.
     fn choose_aggregator(&self, receivers: &[Receiver], method: &mut Method) -> Option<Uav> {
         let can_broadcast = |uav: &Uav| {
-            let Some(own) = receivers.iter().position(|r| r.id == uav.id) else { return false };
+            let Some(own) = receivers.iter().position(|r| r.id == uav.id) else {
+                return false;
+            };
             let cost = cost::broadcast(&self.nature, uav, receivers, self.model_bits());
-            uav.battery_j >= cost.uav_link_j + cost.relay_j[own] + cost.hover_j + self.flight_home_j(uav)
+            uav.battery_j
+                >= cost.uav_link_j + cost.relay_j[own] + cost.hover_j + self.flight_home_j(uav)
         };
-        let candidates: Vec<Candidate> =
-            self.world.active().map(|uav| Candidate { uav, can_broadcast: can_broadcast(uav) }).collect();
+        let candidates: Vec<Candidate> = self
+            .world
+            .active()
+            .map(|uav| Candidate {
+                uav,
+                can_broadcast: can_broadcast(uav),
+            })
+            .collect();
         if candidates.is_empty() {
             return None;
         }
         let chosen = method.aggregator.choose(&candidates);
-        candidates.iter().find(|c| c.uav.id == chosen).or(candidates.first()).map(|c| c.uav.clone())
+        candidates
+            .iter()
+            .find(|c| c.uav.id == chosen)
+            .or(candidates.first())
+            .map(|c| c.uav.clone())
     }
 
     /// The round lasts as long as its slowest UAV, Eq. (25): that UAV's parts are the round's.
-    fn record_critical_path(&self, cells: &[CellWork], edge_rounds: usize, aggregator: &Uav, books: &mut Books) {
+    fn record_critical_path(
+        &self,
+        cells: &[CellWork],
+        edge_rounds: usize,
+        aggregator: &Uav,
+        books: &mut Books,
+    ) {
         let offload_s = |uav: &Uav| self.offload_s(cells, uav, aggregator);
         let total_s = |uav: &&Uav| cells[uav.id.index()].edge_time_s(edge_rounds) + offload_s(uav);
-        let Some(slowest) = self.world.active().max_by(|a, b| total_s(a).total_cmp(&total_s(b))) else { return };
+        let Some(slowest) = self
+            .world
+            .active()
+            .max_by(|a, b| total_s(a).total_cmp(&total_s(b)))
+        else {
+            return;
+        };
         let device = cells[slowest.id.index()].cost.slowest;
-        books.time.add(TimeItem::Compute, edge_rounds as f64 * device.compute_s);
-        books.time.add(TimeItem::Upload, edge_rounds as f64 * device.upload_s);
-        books.time.add(TimeItem::Download, edge_rounds as f64 * device.download_s);
+        books
+            .time
+            .add(TimeItem::Compute, edge_rounds as f64 * device.compute_s);
+        books
+            .time
+            .add(TimeItem::Upload, edge_rounds as f64 * device.upload_s);
+        books
+            .time
+            .add(TimeItem::Download, edge_rounds as f64 * device.download_s);
         books.time.add(TimeItem::Offload, offload_s(slowest));
     }
 
@@ -90,16 +132,38 @@ impl Simulation {
 
     fn offload(&mut self, cells: &mut [CellWork], aggregator: &Uav, books: &mut Books) {
         let hover_w = self.nature.hover_power_w();
-        let times_s: Vec<f64> = self.world.uavs.iter().map(|uav| self.offload_s(cells, uav, aggregator)).collect();
-        for (uav, time_s) in self.world.uavs.iter_mut().zip(times_s).filter(|(uav, _)| uav.is_active()) {
+        let times_s: Vec<f64> = self
+            .world
+            .uavs
+            .iter()
+            .map(|uav| self.offload_s(cells, uav, aggregator))
+            .collect();
+        for (uav, time_s) in self
+            .world
+            .uavs
+            .iter_mut()
+            .zip(times_s)
+            .filter(|(uav, _)| uav.is_active())
+        {
             if !books.pay(uav, EnergyItem::OffloadHover, time_s * hover_w) {
-                Self::lose(&mut cells[uav.id.index()], uav, EnergyItem::OffloadHover, books);
+                Self::lose(
+                    &mut cells[uav.id.index()],
+                    uav,
+                    EnergyItem::OffloadHover,
+                    books,
+                );
             }
         }
     }
 
     /// The global model is merged: a battery that ends here takes no update along.
-    fn broadcast(&mut self, cells: &mut [CellWork], receivers: &[Receiver], aggregator: &Uav, books: &mut Books) {
+    fn broadcast(
+        &mut self,
+        cells: &mut [CellWork],
+        receivers: &[Receiver],
+        aggregator: &Uav,
+        books: &mut Books,
+    ) {
         if !receivers.iter().any(|r| r.id == aggregator.id) {
             return;
         }
@@ -108,7 +172,11 @@ impl Simulation {
         cells.iter_mut().for_each(|cell| cell.updates = 0);
         for (receiver, relay_j) in receivers.iter().zip(cost.relay_j) {
             let uav = &mut self.world.uavs[receiver.id.index()];
-            let link_j = if uav.id == aggregator.id { cost.uav_link_j } else { 0.0 };
+            let link_j = if uav.id == aggregator.id {
+                cost.uav_link_j
+            } else {
+                0.0
+            };
             for (item, joules) in [
                 (EnergyItem::Broadcast, link_j),
                 (EnergyItem::Relay, relay_j),

@@ -6,7 +6,9 @@ use std::ops::RangeInclusive;
 use aerofed_data::PartitionKind;
 use aerofed_nn::ModelSpec;
 
-use super::{Allocation, Association, Channel, DataSet, Layout, Mobility, Scenario, Span, ValidScenario};
+use super::{
+    Allocation, Association, Channel, DataSet, Layout, Mobility, Scenario, Span, ValidScenario,
+};
 
 /// Why a scenario is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -50,7 +52,11 @@ fn within<T: PartialOrd + Display>(field: &str, value: T, range: RangeInclusive<
     if range.contains(&value) {
         return Ok(());
     }
-    Err(bad(field, value, format_args!("{} to {}", range.start(), range.end())))
+    Err(bad(
+        field,
+        value,
+        format_args!("{} to {}", range.start(), range.end()),
+    ))
 }
 
 fn span(field: &str, span: Span, range: RangeInclusive<f64>) -> Checked {
@@ -60,7 +66,11 @@ fn span(field: &str, span: Span, range: RangeInclusive<f64>) -> Checked {
     Err(bad(
         field,
         format_args!("[{}, {}]", span.min, span.max),
-        format_args!("[min, max] with min <= max, both {} to {}", range.start(), range.end()),
+        format_args!(
+            "[min, max] with min <= max, both {} to {}",
+            range.start(),
+            range.end()
+        ),
     ))
 }
 
@@ -71,13 +81,30 @@ impl Scenario {
     /// The first field that is out of range, with its value and the range.
     pub fn check(self) -> Result<ValidScenario, ScenarioError> {
         let printable = |c: char| !c.is_control() && !"/\\".contains(c);
-        if self.name.is_empty() || self.name.chars().count() > 100 || !self.name.chars().all(printable) {
-            return Err(bad("name", format_args!("{:?}", self.name), "1 to 100 printable characters without slashes"));
+        if self.name.is_empty()
+            || self.name.chars().count() > 100
+            || !self.name.chars().all(printable)
+        {
+            return Err(bad(
+                "name",
+                format_args!("{:?}", self.name),
+                "1 to 100 printable characters without slashes",
+            ));
         }
         within("seed", self.seed, 0..=i64::MAX as u64)?;
-        if !crate::method::REGISTRY.iter().any(|entry| entry.name == self.method) {
-            let names: Vec<_> = crate::method::REGISTRY.iter().map(|entry| entry.name).collect();
-            return Err(bad("method", format_args!("{:?}", self.method), names.join(", ")));
+        if !crate::method::REGISTRY
+            .iter()
+            .any(|entry| entry.name == self.method)
+        {
+            let names: Vec<_> = crate::method::REGISTRY
+                .iter()
+                .map(|entry| entry.name)
+                .collect();
+            return Err(bad(
+                "method",
+                format_args!("{:?}", self.method),
+                names.join(", "),
+            ));
         }
         within("area.width_m", self.area.width_m, 1.0..=1e7)?;
         within("area.height_m", self.area.height_m, 1.0..=1e7)?;
@@ -140,19 +167,37 @@ impl Scenario {
             Layout::Fixed { positions_m } => {
                 if positions_m.len() != count {
                     let given = format_args!("{} positions", positions_m.len()).to_string();
-                    return Err(bad("uavs.layout.positions_m", given, format_args!("one per UAV, {count}")));
+                    return Err(bad(
+                        "uavs.layout.positions_m",
+                        given,
+                        format_args!("one per UAV, {count}"),
+                    ));
                 }
-                positions_m.iter().try_for_each(|&p| self.inside("uavs.layout.positions_m", p))
+                positions_m
+                    .iter()
+                    .try_for_each(|&p| self.inside("uavs.layout.positions_m", p))
             }
             Layout::Auto | Layout::Quincunx | Layout::KMeans => Ok(()),
         }
     }
 
     fn check_nature(&self) -> Checked {
-        within("radio.noise_dbm_per_hz", self.radio.noise_dbm_per_hz, -250.0..=0.0)?;
-        within("radio.uav_link_bandwidth_hz", self.radio.uav_link_bandwidth_hz, 1.0..=1e12)?;
+        within(
+            "radio.noise_dbm_per_hz",
+            self.radio.noise_dbm_per_hz,
+            -250.0..=0.0,
+        )?;
+        within(
+            "radio.uav_link_bandwidth_hz",
+            self.radio.uav_link_bandwidth_hz,
+            1.0..=1e12,
+        )?;
         match self.channel {
-            Channel::PowerLaw { exponent_up, exponent_down, exponent_uav } => {
+            Channel::PowerLaw {
+                exponent_up,
+                exponent_down,
+                exponent_uav,
+            } => {
                 within("channel.exponent_up", exponent_up, 1.0..=6.0)?;
                 within("channel.exponent_down", exponent_down, 1.0..=6.0)?;
                 within("channel.exponent_uav", exponent_uav, 1.0..=6.0)?;
@@ -170,14 +215,22 @@ impl Scenario {
         let data = &self.data;
         let needs_dir = matches!(data.set, DataSet::Idx | DataSet::Images);
         if needs_dir && data.dir.as_os_str().is_empty() {
-            return Err(bad("data.dir", "empty", "a folder, for data.set = \"idx\" or \"images\""));
+            return Err(bad(
+                "data.dir",
+                "empty",
+                "a folder, for data.set = \"idx\" or \"images\"",
+            ));
         }
         within("data.image_size", data.image_size, 4..=1_024)?;
         within("data.classes", data.classes.len(), 0..=256)?;
         within("data.test_fraction", data.test_fraction, 0.01..=0.9)?;
         match data.partition {
-            PartitionKind::Dirichlet { alpha } => within("data.partition.alpha", alpha, 1e-3..=1e6)?,
-            PartitionKind::Shards { per_device } => within("data.partition.per_device", per_device, 1..=1_000)?,
+            PartitionKind::Dirichlet { alpha } => {
+                within("data.partition.alpha", alpha, 1e-3..=1e6)?
+            }
+            PartitionKind::Shards { per_device } => {
+                within("data.partition.per_device", per_device, 1..=1_000)?
+            }
             _ => {}
         }
         within("data.data_volume", data.data_volume, 1..=100_000_000)?;
@@ -189,21 +242,37 @@ impl Scenario {
             ));
         }
         within("data.probe_samples", data.probe_samples, 0..=1_000_000)?;
-        within("data.personal_samples", data.personal_samples, 0..=1_000_000)
+        within(
+            "data.personal_samples",
+            data.personal_samples,
+            0..=1_000_000,
+        )
     }
 
     fn check_learning(&self) -> Checked {
         if self.model.layers.is_empty() && !ModelSpec::BUILTIN.contains(&self.model.name.as_str()) {
-            return Err(bad("model.name", format_args!("{:?}", self.model.name), ModelSpec::BUILTIN.join(", ")));
+            return Err(bad(
+                "model.name",
+                format_args!("{:?}", self.model.name),
+                ModelSpec::BUILTIN.join(", "),
+            ));
         }
         within("model.layers", self.model.layers.len(), 0..=64)?;
-        within("model.bits_per_parameter", self.model.bits_per_parameter, 0.01..=64.0)?;
+        within(
+            "model.bits_per_parameter",
+            self.model.bits_per_parameter,
+            0.01..=64.0,
+        )?;
         let training = &self.training;
         within("training.learning_rate", training.learning_rate, 0.0..=1e3)?;
         within("training.momentum", training.momentum, 0.0..=0.999_999)?;
         within("training.weight_decay", training.weight_decay, 0.0..=1e3)?;
         within("training.batch_size", training.batch_size, 1..=65_536)?;
-        within("training.max_edge_rounds", training.max_edge_rounds, 1..=10_000)?;
+        within(
+            "training.max_edge_rounds",
+            training.max_edge_rounds,
+            1..=10_000,
+        )?;
         match self.association {
             Association::All => {}
         }
@@ -217,6 +286,8 @@ impl Scenario {
         within("stop.target_accuracy", stop.target_accuracy, 0.0..=1.0)?;
         within("stop.convergence_norm", stop.convergence_norm, 0.0..=1e9)?;
         within("stop.targets", stop.targets.len(), 0..=32)?;
-        stop.targets.iter().try_for_each(|&t| within("stop.targets", t, 0.0..=1.0))
+        stop.targets
+            .iter()
+            .try_for_each(|&t| within("stop.targets", t, 0.0..=1.0))
     }
 }

@@ -339,13 +339,21 @@ impl Default for Scenario {
             devices: Devices::default(),
             uavs: Uavs::default(),
             radio: Radio::default(),
-            channel: Channel::PowerLaw { exponent_up: 3.0, exponent_down: 3.0, exponent_uav: 3.0 },
-            mobility: Mobility::CoverageHop { hop_probability: 0.3 },
+            channel: Channel::PowerLaw {
+                exponent_up: 3.0,
+                exponent_down: 3.0,
+                exponent_uav: 3.0,
+            },
+            mobility: Mobility::CoverageHop {
+                hop_probability: 0.3,
+            },
             data: Data::default(),
             model: Model::default(),
             training: Training::default(),
             association: Association::All,
-            allocation: Allocation::Equal { local_iterations: 5 },
+            allocation: Allocation::Equal {
+                local_iterations: 5,
+            },
             stop: Stop::default(),
         }
     }
@@ -353,7 +361,10 @@ impl Default for Scenario {
 
 impl Default for Area {
     fn default() -> Self {
-        Self { width_m: 20_000.0, height_m: 20_000.0 }
+        Self {
+            width_m: 20_000.0,
+            height_m: 20_000.0,
+        }
     }
 }
 
@@ -394,7 +405,10 @@ impl Default for Uavs {
 
 impl Default for Radio {
     fn default() -> Self {
-        Self { noise_dbm_per_hz: -174.0, uav_link_bandwidth_hz: 2e6 }
+        Self {
+            noise_dbm_per_hz: -174.0,
+            uav_link_bandwidth_hz: 2e6,
+        }
     }
 }
 
@@ -417,7 +431,11 @@ impl Default for Data {
 
 impl Default for Model {
     fn default() -> Self {
-        Self { name: "cnn".into(), bits_per_parameter: 32.0, layers: Vec::new() }
+        Self {
+            name: "cnn".into(),
+            bits_per_parameter: 32.0,
+            layers: Vec::new(),
+        }
     }
 }
 

@@ -8,9 +8,15 @@ use crate::seed::Random;
 
 /// The five of a die: quarter points and the middle.
 pub(super) fn quincunx(area: &Area) -> Vec<Point> {
-    [(0.25, 0.25), (0.75, 0.25), (0.25, 0.75), (0.75, 0.75), (0.5, 0.5)]
-        .map(|(x, y)| Point::new(x * area.width_m, y * area.height_m))
-        .to_vec()
+    [
+        (0.25, 0.25),
+        (0.75, 0.25),
+        (0.25, 0.75),
+        (0.75, 0.75),
+        (0.5, 0.5),
+    ]
+    .map(|(x, y)| Point::new(x * area.width_m, y * area.height_m))
+    .to_vec()
 }
 
 const KMEANS_ROUNDS: usize = 50;
@@ -27,7 +33,13 @@ pub(super) fn k_means(points: &[Point], count: usize, rng: &mut Random) -> Vec<P
         let moved: Vec<Point> = centers
             .iter()
             .zip(&sums)
-            .map(|(&old, &(x, y, n))| if n == 0 { old } else { Point::new(x / n as f64, y / n as f64) })
+            .map(|(&old, &(x, y, n))| {
+                if n == 0 {
+                    old
+                } else {
+                    Point::new(x / n as f64, y / n as f64)
+                }
+            })
             .collect();
         if moved == centers {
             break;
@@ -40,7 +52,10 @@ pub(super) fn k_means(points: &[Point], count: usize, rng: &mut Random) -> Vec<P
 /// k-means++: each next centre is a point drawn with its squared distance to the chosen ones.
 fn spread_start(points: &[Point], count: usize, rng: &mut Random) -> Vec<Point> {
     let mut centers = vec![points[rng.random_range(0..points.len())]];
-    let mut gap: Vec<f64> = points.iter().map(|p| p.distance_squared(centers[0])).collect();
+    let mut gap: Vec<f64> = points
+        .iter()
+        .map(|p| p.distance_squared(centers[0]))
+        .collect();
     while centers.len() < count {
         let mut left = rng.random::<f64>() * gap.iter().sum::<f64>();
         let chosen = gap.iter().position(|&g| {
@@ -84,7 +99,10 @@ mod tests {
         for seed in 0..10 {
             let centers = k_means(&points, 3, &mut stream(seed, Stream::Layout, 0, 0));
             for (x, y) in crowds {
-                assert!(centers.iter().any(|c| c.distance(Point::new(x, y)) < 3.0), "{centers:?}");
+                assert!(
+                    centers.iter().any(|c| c.distance(Point::new(x, y)) < 3.0),
+                    "{centers:?}"
+                );
             }
         }
     }
@@ -92,6 +110,9 @@ mod tests {
     #[test]
     fn more_uavs_than_devices_is_no_problem() {
         let one = [Point::new(3.0, 4.0)];
-        assert_eq!(k_means(&one, 3, &mut stream(1, Stream::Layout, 0, 0)), vec![one[0]; 3]);
+        assert_eq!(
+            k_means(&one, 3, &mut stream(1, Stream::Layout, 0, 0)),
+            vec![one[0]; 3]
+        );
     }
 }
