@@ -3,7 +3,7 @@
 use crate::geometry::Point;
 
 /// Buckets of point ids, rebuilt in linear time when the points move. Ids inside a bucket ascend.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Grid {
     cell_m: f64,
     columns: usize,
@@ -23,11 +23,13 @@ impl Grid {
         let widest = width_m.max(height_m) / MOST_BUCKETS_PER_SIDE as f64;
         let cell_m = cell_m.max(widest);
         let buckets = |side: f64| (side / cell_m).ceil().max(1.0) as usize;
+        let (columns, rows) = (buckets(width_m), buckets(height_m));
         Self {
             cell_m,
-            columns: buckets(width_m),
-            rows: buckets(height_m),
-            ..Self::default()
+            columns,
+            rows,
+            starts: vec![0; columns * rows + 1],
+            entries: Vec::new(),
         }
     }
 
@@ -63,23 +65,31 @@ impl Grid {
     /// The ids of the points within `radius_m` of `center` (edge included), ascending.
     #[must_use]
     pub fn within(&self, points: &[Point], center: Point, radius_m: f64) -> Vec<u32> {
-        let mut found = Vec::new();
-        if self.starts.is_empty() {
-            return found;
-        }
+        let mut found: Vec<u32> = self.search(points, center, radius_m).collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// Whether any point lies within `radius_m` of `center` (edge included).
+    #[must_use]
+    pub fn any_within(&self, points: &[Point], center: Point, radius_m: f64) -> bool {
+        self.search(points, center, radius_m).next().is_some()
+    }
+
+    fn search(&self, points: &[Point], center: Point, radius_m: f64) -> impl Iterator<Item = u32> {
         let (left, right) = (
             self.column(center.x_m - radius_m),
             self.column(center.x_m + radius_m),
         );
-        for row in self.row(center.y_m - radius_m)..=self.row(center.y_m + radius_m) {
+        let rows = self.row(center.y_m - radius_m)..=self.row(center.y_m + radius_m);
+        let bucket_row = move |row: usize| {
             let from = self.starts[row * self.columns + left] as usize;
             let to = self.starts[row * self.columns + right + 1] as usize;
-            found.extend(self.entries[from..to].iter().filter(|&&id| {
-                points[id as usize].distance_squared(center) <= radius_m * radius_m
-            }));
-        }
-        found.sort_unstable();
-        found
+            &self.entries[from..to]
+        };
+        let near =
+            move |id: &u32| points[*id as usize].distance_squared(center) <= radius_m * radius_m;
+        rows.flat_map(bucket_row).copied().filter(near)
     }
 }
 

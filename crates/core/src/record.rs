@@ -46,6 +46,8 @@ pub struct RoundRecord {
     pub round: usize,
     /// Simulated time at its end, s.
     pub clock_s: f64,
+    /// Energy spent since the start, devices and UAVs, J.
+    pub cumulative_energy_j: f64,
     /// How long it took, by item; on the path of the slowest UAV, so that the items add up.
     pub time: Time,
     /// What everybody spent, devices included, by item.

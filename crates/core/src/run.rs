@@ -48,6 +48,7 @@ pub struct Simulation {
     held: Vec<Vec<u32>>,
     global_model: Vec<f32>,
     round: usize,
+    cumulative_energy_j: f64,
 }
 
 /// What a finished run leaves.
@@ -176,7 +177,7 @@ pub fn load_data(scenario: &ValidScenario) -> Result<Split, Error> {
 #[must_use]
 pub fn partition_plan(scenario: &ValidScenario) -> PartitionPlan {
     PartitionPlan {
-        kind: scenario.data.partition.clone(),
+        kind: scenario.data.partition,
         devices: scenario.devices.count,
         data_volume: scenario.data.data_volume,
         probe_samples: scenario.data.probe_samples,
@@ -229,6 +230,7 @@ impl Simulation {
             network,
             held,
             round: 0,
+            cumulative_energy_j: 0.0,
         })
     }
 
@@ -292,12 +294,15 @@ impl Simulation {
         if self.global_model.iter().any(|weight| !weight.is_finite()) {
             books.tell(EventKind::Diverged);
         }
+        let energy = books.total_energy();
+        self.cumulative_energy_j += energy.total_j();
         let test = self.trainer.test(&self.global_model)?;
         Ok(Some(RoundRecord {
             round,
             clock_s: self.world.clock_s,
             time: books.time,
-            energy: books.total_energy(),
+            cumulative_energy_j: self.cumulative_energy_j,
+            energy,
             edge_rounds: edge.rounds,
             covered: coverage.covered(),
             selected: cells.iter().map(|cell| cell.devices.len()).sum(),

@@ -116,6 +116,12 @@ impl RunFolder {
         fs::write(&path, contents).map_err(Error::io("write", path))
     }
 
+    /// Gives up: removes what was written so far.
+    pub fn discard(self) {
+        // Best effort: whoever gives up already has an error to report.
+        _ = fs::remove_dir_all(&self.partial);
+    }
+
     /// Writes the summary and the model, and gives the folder its final name.
     ///
     /// # Errors
@@ -144,7 +150,7 @@ fn json(value: &impl serde::Serialize) -> String {
 
 fn round_header() -> String {
     let mut header = String::from(
-        "round,clock_s,time_s,energy_j,test_accuracy,test_loss,train_loss,edge_rounds,local_iterations,covered,selected,\
+        "round,clock_s,cumulative_energy_j,time_s,energy_j,test_accuracy,test_loss,train_loss,edge_rounds,local_iterations,covered,selected,\
          updates_computed,updates_lost,active_uavs,aggregator,model_change",
     );
     TimeItem::ALL
@@ -172,9 +178,10 @@ fn round_row(record: &RoundRecord) -> String {
         .aggregator
         .map_or(String::new(), |uav| uav.0.to_string());
     let mut row = format!(
-        "{},{},{},{},{},{},{},{},{longest},{},{},{},{},{active},{aggregator},{}",
+        "{},{},{},{},{},{},{},{},{},{longest},{},{},{},{},{active},{aggregator},{}",
         record.round,
         record.clock_s,
+        record.cumulative_energy_j,
         record.time.total_s(),
         record.energy.total_j(),
         record.test_accuracy,

@@ -65,7 +65,7 @@ impl CellPlan {
                     cell.devices.len()
                 ));
             }
-            if let Some(share) = shares.iter().find(|share| !(**share > 0.0)) {
+            if let Some(share) = shares.iter().find(|share| share.is_nan() || **share <= 0.0) {
                 return Some(format!("a {name} share of {share} Hz"));
             }
             let sum: f64 = shares.iter().sum();

@@ -7,8 +7,7 @@ use crate::scenario;
 use crate::seed::Random;
 
 /// What a device sees when it decides where to go.
-#[derive(Clone, Copy, Debug)]
-pub struct Surroundings {
+pub struct Surroundings<'a> {
     /// East-west extent of the area, m.
     pub width_m: f64,
     /// North-south extent of the area, m.
@@ -17,6 +16,8 @@ pub struct Surroundings {
     pub covered_by: Option<Point>,
     /// How far a UAV's coverage reaches, m.
     pub coverage_radius_m: f64,
+    /// Whether any UAV covers a point.
+    pub is_covered: &'a dyn Fn(Point) -> bool,
 }
 
 /// Where devices go.
@@ -35,11 +36,12 @@ impl Mobility for Static {
     }
 }
 
-/// With probability ξ a device leaves the coverage of its UAV, for anywhere outside of it.
+/// With probability ξ a device leaves the ground it is on, its UAV's circle or the ground that no
+/// UAV covers, for anywhere outside of it.
 ///
 /// Departs from the paper: it sends leavers 'into the coverage area of other UAVs' only, which
 /// would drain the uncovered ground and lift coverage to 100 % within rounds, though the paper
-/// reports 85 %. Anywhere outside keeps devices spread as they were.
+/// reports 85 %. This rule keeps the share of covered devices where it was.
 #[derive(Clone, Copy, Debug)]
 pub struct CoverageHop {
     /// ξ.
@@ -56,10 +58,11 @@ impl Mobility for CoverageHop {
         }
         for _ in 0..TRIES {
             let there = uniform_point(around.width_m, around.height_m, rng);
-            let still_covered = around
-                .covered_by
-                .is_some_and(|uav| there.distance(uav) <= around.coverage_radius_m);
-            if !still_covered {
+            let same_ground = match around.covered_by {
+                Some(uav) => there.distance(uav) <= around.coverage_radius_m,
+                None => !(around.is_covered)(there),
+            };
+            if !same_ground {
                 return there;
             }
         }
@@ -87,12 +90,26 @@ mod tests {
     use super::*;
     use crate::seed::{Stream, stream};
 
-    fn around(covered_by: Option<Point>, coverage_radius_m: f64) -> Surroundings {
+    fn around(covered_by: Option<Point>, coverage_radius_m: f64) -> Surroundings<'static> {
+        let is_covered = &|p: Point| p.distance(Point::new(50.0, 50.0)) <= 25.0;
         Surroundings {
             width_m: 100.0,
             height_m: 100.0,
             covered_by,
             coverage_radius_m,
+            is_covered,
+        }
+    }
+
+    #[test]
+    fn who_leaves_uncovered_ground_finds_coverage() {
+        let hop = CoverageHop {
+            hop_probability: 1.0,
+        };
+        for id in 0..200 {
+            let mut rng = stream(3, Stream::Mobility, 1, id);
+            let to = hop.next(Point::new(1.0, 1.0), &around(None, 25.0), &mut rng);
+            assert!(to.distance(Point::new(50.0, 50.0)) <= 25.0);
         }
     }
 

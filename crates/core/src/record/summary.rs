@@ -125,14 +125,13 @@ impl Summary {
 }
 
 fn reached(accuracy: f64, records: &[RoundRecord]) -> Reached {
-    let until = records
+    let first = records
         .iter()
-        .position(|r| r.test_accuracy >= accuracy)
-        .map(|last| &records[..=last]);
+        .find(|record| record.test_accuracy >= accuracy);
     Reached {
         accuracy,
-        rounds: until.map(<[_]>::len),
-        time_s: until.map(|done| done.iter().map(|r| r.time.total_s()).sum()),
-        energy_j: until.map(|done| done.iter().map(|r| r.energy.total_j()).sum()),
+        rounds: first.map(|record| record.round),
+        time_s: first.map(|record| record.clock_s),
+        energy_j: first.map(|record| record.cumulative_energy_j),
     }
 }

@@ -29,31 +29,26 @@ impl Scenario {
     /// # Errors
     /// What is wrong and where, when the text is not a scenario.
     pub fn parse(text: &str, settings: &[impl AsRef<str>]) -> Result<Self, ScenarioError> {
-        if settings.is_empty() {
-            // Straight from the text, so that messages can show the line.
-            return toml::from_str(text)
-                .map_err(|e| ScenarioError::Text(e.to_string().trim_end().into()));
+        let written: Table = text.parse().map_err(text_error)?;
+        let mut table =
+            Table::try_from(Self::default()).map_err(|e| ScenarioError::Text(e.to_string()))?;
+        overlay(&mut table, written);
+        if let Err(error) = deserialize(&table) {
+            // Straight from the text the message can show the line; it may fail to see the mistake.
+            return Err(text_error(
+                toml::from_str::<Self>(text).err().unwrap_or(error),
+            ));
         }
-        // A mistake in the file is reported as such, before any setting is looked at.
-        let _: Self = Self::parse(text, &[] as &[&str])?;
-        let mut table: Table = text
-            .parse()
-            .map_err(|e: toml::de::Error| ScenarioError::Text(e.to_string()))?;
         for setting in settings {
             let setting = setting.as_ref();
             let refused = |reason: &str| ScenarioError::Set {
                 given: setting.into(),
-                reason: reason.into(),
+                reason: reason.trim_end().into(),
             };
-            apply(&mut table, setting).map_err(refused)?;
-            let outcome: Result<Self, _> = table.clone().try_into();
-            if let Err(error) = outcome {
-                return Err(refused(error.to_string().trim_end()));
-            }
+            overlay(&mut table, parse_setting(setting).map_err(refused)?);
+            deserialize(&table).map_err(|error| refused(&error.to_string()))?;
         }
-        table
-            .try_into()
-            .map_err(|e: toml::de::Error| ScenarioError::Text(e.to_string()))
+        deserialize(&table).map_err(text_error)
     }
 
     /// Reads a scenario file, then applies `settings` of the form `path=value`.
@@ -91,30 +86,46 @@ impl Scenario {
     }
 }
 
-/// Puts `path=value` into the table; the value is TOML, or else taken as a plain string.
-fn apply(table: &mut Table, setting: &str) -> Result<(), &'static str> {
+fn text_error(error: toml::de::Error) -> ScenarioError {
+    ScenarioError::Text(error.to_string().trim_end().into())
+}
+
+fn deserialize(table: &Table) -> Result<Scenario, toml::de::Error> {
+    table.clone().try_into()
+}
+
+/// Lays `top` over `bottom`, table by table. A table of another `kind` replaces what was there:
+/// its fields are its own.
+fn overlay(bottom: &mut Table, top: Table) {
+    for (key, value) in top {
+        match (bottom.get_mut(&key), value) {
+            (Some(Value::Table(old)), Value::Table(new)) if same_kind(old, &new) => {
+                overlay(old, new);
+            }
+            (_, value) => _ = bottom.insert(key, value),
+        }
+    }
+}
+
+fn same_kind(old: &Table, new: &Table) -> bool {
+    new.get("kind")
+        .is_none_or(|kind| old.get("kind") == Some(kind))
+}
+
+/// `a.b=value` as nested tables; the value is TOML, or else taken as a plain string.
+fn parse_setting(setting: &str) -> Result<Table, &'static str> {
     let (path, value) = setting
         .split_once('=')
         .ok_or("expected path=value, as in uavs.speed_mps=15")?;
-    let value = parse_value(value.trim());
-    let mut keys: Vec<&str> = path.trim().split('.').collect();
-    let last = keys
-        .pop()
-        .filter(|key| !key.is_empty())
-        .ok_or("the path is empty")?;
-    let mut at = table;
-    for key in keys {
-        let next = at.entry(key).or_insert_with(|| Value::Table(Table::new()));
-        at = next
-            .as_table_mut()
-            .ok_or("the path goes through a value that is not a table")?;
+    if path.split('.').any(|key| key.trim().is_empty()) {
+        return Err("the path has an empty part");
     }
-    // A tagged table (`kind = ...`) changes its other fields with its kind: start it anew.
-    if last == "kind" && at.get("kind").is_some_and(|old| *old != value) {
-        at.clear();
+    let nest =
+        |inner: Value, key: &str| Value::Table(Table::from_iter([(key.trim().into(), inner)]));
+    match path.rsplit('.').fold(parse_value(value.trim()), nest) {
+        Value::Table(table) => Ok(table),
+        _ => Err("the path is empty"),
     }
-    at.insert(last.into(), value);
-    Ok(())
 }
 
 fn parse_value(text: &str) -> Value {
@@ -133,6 +144,7 @@ fn parse_value(text: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Allocation, Channel, Layout, Mobility};
     use super::*;
 
     #[test]
@@ -160,7 +172,7 @@ mod tests {
     #[test]
     fn a_scenario_survives_being_written_and_read() {
         let mut scenario = Scenario::default();
-        scenario.uavs.layout = super::super::Layout::Fixed {
+        scenario.uavs.layout = Layout::Fixed {
             positions_m: vec![crate::geometry::Point::new(1.0, 2.5)],
         };
         let text = scenario.to_toml().unwrap();
@@ -178,8 +190,43 @@ mod tests {
         let scenario = Scenario::parse(PAPER, &set).unwrap();
         assert_eq!(scenario.name, "trial one");
         assert_eq!(scenario.stop.targets, [0.5, 0.6]);
-        assert_eq!(scenario.mobility, super::super::Mobility::Static);
+        assert_eq!(scenario.mobility, Mobility::Static);
         assert_eq!(scenario.data.dir, Path::new("some/where"));
+    }
+
+    #[test]
+    fn a_tagged_table_takes_its_missing_fields_from_the_default() {
+        let text = "[channel]\nexponent_up = 2.5\n[mobility]\nhop_probability = 0.1";
+        let scenario = Scenario::parse(text, &["allocation.local_iterations=9"]).unwrap();
+        let expected = Scenario {
+            channel: Channel::PowerLaw {
+                exponent_up: 2.5,
+                exponent_down: 3.0,
+                exponent_uav: 3.0,
+            },
+            mobility: Mobility::CoverageHop {
+                hop_probability: 0.1,
+            },
+            allocation: Allocation::Equal {
+                local_iterations: 9,
+            },
+            ..Scenario::default()
+        };
+        assert_eq!(scenario, expected);
+    }
+
+    #[test]
+    fn a_mistake_in_a_file_shows_its_line() {
+        for text in [
+            "\n[devices]\ncolour = 3",
+            "\n[devices]\ncount = \"many\"",
+            "a = = b",
+        ] {
+            let message = Scenario::parse(text, &[] as &[&str])
+                .unwrap_err()
+                .to_string();
+            assert!(message.contains("line"), "{message}");
+        }
     }
 
     #[test]

@@ -1,0 +1,34 @@
+//! The command line's grammar.
+
+use clap::{Parser, Subcommand};
+
+use crate::commands::{data::DataArgs, run::RunArgs, scenario::ScenarioArgs};
+
+/// Federated learning where the aggregators fly: UAVs collect model updates from moving devices,
+/// merge them, and account for every second and joule.
+#[derive(Parser)]
+#[command(
+    name = "aerofed",
+    version,
+    after_help = "Examples:\n  \
+        aerofed run                                  the quick start, on embedded data\n  \
+        aerofed run --set data.set=fashion-mnist     the same with another data set\n  \
+        aerofed scenario defaults > mine.toml        every field, commented\n  \
+        aerofed run mine.toml --seed 7 --out runs/7  your own"
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run a scenario: train a real model through UAVs, and count what it costs
+    Run(RunArgs),
+    /// List the methods
+    Methods,
+    /// Print or check scenarios
+    Scenario(ScenarioArgs),
+    /// List, fetch, check and divide data sets
+    Data(DataArgs),
+}

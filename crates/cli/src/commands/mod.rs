@@ -1,0 +1,20 @@
+//! One file per command.
+
+pub(crate) mod data;
+pub(crate) mod run;
+pub(crate) mod scenario;
+
+mod methods;
+
+use anyhow::Result;
+
+use crate::args::{Cli, Command};
+
+pub(crate) fn dispatch(cli: Cli) -> Result<()> {
+    match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Methods => methods::run(),
+        Command::Scenario(args) => scenario::run(&args),
+        Command::Data(args) => data::run(args),
+    }
+}
