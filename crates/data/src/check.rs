@@ -85,7 +85,7 @@ impl FolderReport {
 /// let report = check_folder(dir.path())?;
 /// assert_eq!(report.kind, FolderKind::Images);
 /// assert_eq!(report.bad.len(), 1);
-/// assert!(report.to_string().contains("sand/2.png"));
+/// assert!(report.to_string().contains("2.png"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn check_folder(dir: &Path) -> Result<FolderReport, Error> {

@@ -21,7 +21,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A file was expected here.
-    #[error("{}: is a directory, expected a file", .0.display())]
+    #[error("{}: is not a regular file", .0.display())]
     NotAFile(PathBuf),
     /// A folder was expected here.
     #[error("{}: is not a directory", .0.display())]

@@ -49,7 +49,7 @@ impl Kind {
 /// Reads a file, raw or gzip (told apart by its first bytes, not by its name).
 pub(crate) fn read(path: &Path, kind: Kind) -> Result<Vec<u8>, Error> {
     let metadata = std::fs::metadata(path).map_err(Error::io(path))?;
-    if metadata.is_dir() {
+    if !metadata.is_file() {
         return Err(Error::NotAFile(path.to_path_buf()));
     }
     let file = File::open(path).map_err(Error::io(path))?;

@@ -239,8 +239,8 @@ fn entries(dir: &Path) -> Result<Vec<PathBuf>, Error> {
 fn why_no_image(path: &Path) -> Option<&'static str> {
     let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     let known = ["jpg", "jpeg", "png"];
-    if path.is_dir() {
-        Some("a folder inside a class folder")
+    if !path.is_file() {
+        Some("not a regular file")
     } else if known.iter().any(|k| extension.eq_ignore_ascii_case(k)) {
         None
     } else {
