@@ -58,9 +58,9 @@ pub(crate) fn read(path: &Path, kind: Kind) -> Result<Vec<u8>, Error> {
     if is_gzip(start) {
         read_gzip(reader, metadata.len(), path, kind)
     } else {
-        read_declared(reader, path, kind, u64::MAX, &|source| Error::Io {
+        read_declared(reader, path, kind, u64::MAX, &|reason| Error::Io {
             path: path.to_path_buf(),
-            source,
+            reason,
         })
     }
 }

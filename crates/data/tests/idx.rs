@@ -328,6 +328,19 @@ fn the_official_sums_are_asked_for() {
 }
 
 #[test]
+fn labels_may_leave_gaps() {
+    let dir = folder();
+    for name in [TRAIN_LABELS, TEST_LABELS] {
+        fs::write(dir.path().join(name), idx(0x801, &[3], &[1, 2, 1])).unwrap();
+    }
+    assert_eq!(
+        idx_folder(dir.path(), None).unwrap().train.label_counts(),
+        [0, 2, 1]
+    );
+    check_folder(dir.path()).unwrap().require_usable().unwrap();
+}
+
+#[test]
 fn embedded_sets_are_balanced_and_differ() {
     let [digits, clothes] = Embedded::ALL.map(|set| embedded(set).unwrap());
     for split in [&digits, &clothes] {

@@ -180,7 +180,11 @@ fn bad_files_are_listed_by_name() {
         report.bad.iter().map(|f| &f.path).collect::<Vec<_>>(),
         files.iter().map(|f| &f.path).collect::<Vec<_>>()
     );
-    assert!(!report.is_usable());
+    let text = report.require_usable().unwrap_err().to_string();
+    assert!(
+        text.contains("cannot be used: 5") && text.contains("too few images: 0"),
+        "{text}"
+    );
     assert_eq!(report.kind, FolderKind::Images);
     assert_eq!(report.sizes[&(12, 12)], 10);
     assert!(
