@@ -222,3 +222,40 @@ fn split<'a>(bytes: &'a [u8], path: &Path, kind: Kind) -> Result<(Vec<u32>, &'a 
         Err(idx_error(path, IdxProblem::Truncated { found, expected }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fails the test's reading instead of giving bytes.
+    struct Forbidden;
+
+    impl Read for Forbidden {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("read too far"))
+        }
+    }
+
+    #[test]
+    fn reading_stops_one_byte_after_the_declared_end() {
+        let header = [0, 0, 8, 1, 0, 0, 0, 9];
+        let read = |body: u64| {
+            let endless = header.chain(std::io::repeat(0).take(body)).chain(Forbidden);
+            read_declared(endless, Path::new("x"), Kind::Labels, u64::MAX, &|reason| {
+                Error::Io {
+                    path: "x".into(),
+                    reason,
+                }
+            })
+        };
+        let problem = |result| match result {
+            Err(Error::Idx { problem, .. }) => Some(problem),
+            _ => None,
+        };
+        assert_eq!(
+            problem(read(10)),
+            Some(IdxProblem::TooLong { expected: 17 })
+        );
+        assert!(matches!(read(9), Err(Error::Io { .. })));
+    }
+}

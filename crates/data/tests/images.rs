@@ -91,14 +91,16 @@ fn grey_and_shrinking_average() {
 
 #[test]
 fn the_test_split_depends_on_names_only() {
-    let dir = tree();
+    let (dir, elsewhere) = (tree(), tree());
     let marks = |dir: &Path| image_folder(dir, &options(1)).unwrap().test.inputs;
     // Each image has its own colour, so that samples can be told apart.
     for i in 0..10 {
-        put(dir.path(), &format!("forest/{i}.png"), [i * 20, 0, 0], 12);
+        for dir in [&dir, &elsewhere] {
+            put(dir.path(), &format!("forest/{i}.png"), [i * 20, 0, 0], 12);
+        }
     }
     let before = marks(dir.path());
-    assert_eq!(before, marks(dir.path()));
+    assert_eq!(before, marks(elsewhere.path()));
     for i in 0..10 {
         put(dir.path(), &format!("airport/{i}.png"), [1, 2, 3], 12);
     }
