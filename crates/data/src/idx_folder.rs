@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::idx::{self, Images, Kind};
+use crate::idx::{self, Images};
 use crate::known::{self, Part};
 use crate::{Embedded, Error, IdxProblem, Split};
 
@@ -113,18 +113,11 @@ fn read_pair(
     files: &mut Vec<FileSum>,
 ) -> Result<(Images, Vec<u8>), Error> {
     let (images_path, labels_path) = (find(dir, images_part)?, find(dir, labels_part)?);
-    let mut read = |path: &Path, part: Part, kind| -> Result<Vec<u8>, Error> {
-        let bytes = idx::read(path, kind)?;
+    let mut read = |path: &Path, part: Part| -> Result<Vec<u8>, Error> {
+        let bytes = idx::read(path, part.kind())?;
         let sha256 = known::sha256_hex(&bytes);
-        if let Some(set) = expect
-            && sha256 != part.sha256(set)
-        {
-            return Err(Error::Checksum {
-                path: path.to_path_buf(),
-                set,
-                expected: part.sha256(set),
-                found: sha256,
-            });
+        if let Some(set) = expect {
+            part.require_official(path, set, &sha256)?;
         }
         files.push(FileSum {
             path: path.to_path_buf(),
@@ -133,9 +126,9 @@ fn read_pair(
         });
         Ok(bytes)
     };
-    let labels = read(&labels_path, labels_part, Kind::Labels)?;
+    let labels = read(&labels_path, labels_part)?;
     let labels = idx::parse_labels(&labels, &labels_path)?;
-    let images = read(&images_path, images_part, Kind::Images)?;
+    let images = read(&images_path, images_part)?;
     let images = Images::parse(&images, &images_path)?;
     if images.count == labels.len() {
         Ok((images, labels))

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use image::imageops::{self, FilterType};
-use image::{DynamicImage, ImageReader, Limits};
+use image::{DynamicImage, ImageBuffer, ImageReader, Limits, Pixel};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -19,8 +19,8 @@ const MAX_IMAGE_SIZE: usize = 1_024;
 const MAX_FILE_SIDE: u32 = 16_384;
 /// Bytes one file's decoder may ask for.
 const MAX_DECODER_BYTES: u64 = 512 << 20;
-/// Values of a loaded tree at most (16 GiB of `f32`).
-const MAX_VALUES: usize = 1 << 32;
+/// Values of a loaded tree at most (8 GiB of `f32`).
+const MAX_VALUES: u64 = 1 << 31;
 
 /// How an image tree is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -103,7 +103,7 @@ pub fn image_folder(dir: &Path, options: &ImageFolder) -> Result<Split, Error> {
     let tree = Tree::scan(dir, &options.classes)?;
     let values = options.channels() * options.image_size * options.image_size;
     let samples: usize = tree.classes.iter().map(|class| class.files.len()).sum();
-    if samples.saturating_mul(values) > MAX_VALUES {
+    if (samples as u64).saturating_mul(values as u64) > MAX_VALUES {
         let allowed = format!("what keeps {samples} images below {MAX_VALUES} values in all");
         return Err(Error::field("image_size", options.image_size, allowed));
     }
@@ -239,8 +239,8 @@ fn entries(dir: &Path) -> Result<Vec<PathBuf>, Error> {
 fn why_no_image(path: &Path) -> Option<&'static str> {
     let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     let known = ["jpg", "jpeg", "png"];
-    if path.is_dir() {
-        Some("a folder inside a class folder")
+    if !path.is_file() {
+        Some("not a regular file")
     } else if known.iter().any(|k| extension.eq_ignore_ascii_case(k)) {
         None
     } else {
@@ -270,18 +270,20 @@ fn divide(files: &[PathBuf], test_fraction: f64) -> (Vec<&PathBuf>, Vec<&PathBuf
 
 /// Values of all files in order; what cannot be read goes to `bad`.
 fn load_all(files: &[(u8, &PathBuf)], options: &ImageFolder, bad: &mut Vec<BadFile>) -> Vec<f32> {
-    let loaded: Vec<Result<Vec<f32>, BadFile>> = files
-        .par_iter()
-        .map(|(_, path)| decode(path).map(|image| to_values(&image, options)))
-        .collect();
     let size = options.channels() * options.image_size * options.image_size;
-    let mut inputs = Vec::with_capacity(size * files.len());
-    for result in loaded {
-        match result {
-            Ok(values) => inputs.extend(values),
-            Err(file) => bad.push(file),
-        }
-    }
+    let mut inputs = vec![0.0; size * files.len()];
+    let failed: Vec<BadFile> = inputs
+        .par_chunks_exact_mut(size)
+        .zip(files)
+        .filter_map(|(values, (_, path))| match decode(path) {
+            Ok(image) => {
+                write_values(&image, options, values);
+                None
+            }
+            Err(file) => Some(file),
+        })
+        .collect();
+    bad.extend(failed);
     inputs
 }
 
@@ -303,22 +305,30 @@ pub(crate) fn decode(path: &Path) -> Result<DynamicImage, BadFile> {
 
 /// Scales and orders the values as channel, row, column. The triangle filter averages over the
 /// source pixels when it shrinks, and needs no function whose last digit differs by platform.
-fn to_values(image: &DynamicImage, options: &ImageFolder) -> Vec<f32> {
+fn write_values(image: &DynamicImage, options: &ImageFolder, values: &mut [f32]) {
     let side = u32::try_from(options.image_size).unwrap_or(u32::MAX);
-    let scale = |pixel: &u8| f32::from(*pixel) / 255.0;
     if options.color {
-        let mut pixels = image.to_rgb8();
-        if pixels.dimensions() != (side, side) {
-            pixels = imageops::resize(&pixels, side, side, FilterType::Triangle);
+        let pixels = resized(image.to_rgb8(), side);
+        let plane = values.len() / 3;
+        for (i, pixel) in pixels.chunks_exact(3).enumerate() {
+            for (channel, &value) in pixel.iter().enumerate() {
+                values[channel * plane + i] = f32::from(value) / 255.0;
+            }
         }
-        (0..3)
-            .flat_map(|channel| pixels.iter().skip(channel).step_by(3).map(scale))
-            .collect()
     } else {
-        let mut pixels = image.to_luma8();
-        if pixels.dimensions() != (side, side) {
-            pixels = imageops::resize(&pixels, side, side, FilterType::Triangle);
+        let pixels = resized(image.to_luma8(), side);
+        for (value, &pixel) in values.iter_mut().zip(pixels.iter()) {
+            *value = f32::from(pixel) / 255.0;
         }
-        pixels.iter().map(scale).collect()
     }
+}
+
+fn resized<P>(pixels: ImageBuffer<P, Vec<u8>>, side: u32) -> ImageBuffer<P, Vec<u8>>
+where
+    P: Pixel<Subpixel = u8> + 'static,
+{
+    if pixels.dimensions() == (side, side) {
+        return pixels;
+    }
+    imageops::resize(&pixels, side, side, FilterType::Triangle)
 }

@@ -1,8 +1,11 @@
 //! The official sets: check sums and class names.
 
+use std::path::Path;
+
 use sha2::{Digest, Sha256};
 
-use crate::Embedded;
+use crate::idx::Kind;
+use crate::{Embedded, Error};
 
 /// One of the four files of a set in idx format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +68,33 @@ impl Part {
                 "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34"
             }
         }
+    }
+
+    /// What the file holds.
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Self::TrainImages | Self::TestImages => Kind::Images,
+            Self::TrainLabels | Self::TestLabels => Kind::Labels,
+        }
+    }
+
+    /// Refuses a sum that is not that of the official set's file.
+    pub(crate) fn require_official(
+        self,
+        path: &Path,
+        set: Embedded,
+        sha256: &str,
+    ) -> Result<(), Error> {
+        let expected = self.sha256(set);
+        if sha256 == expected {
+            return Ok(());
+        }
+        Err(Error::Checksum {
+            path: path.to_path_buf(),
+            set,
+            expected,
+            found: sha256.to_owned(),
+        })
     }
 
     /// The official set that has this file with this sum.

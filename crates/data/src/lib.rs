@@ -3,7 +3,7 @@
 //! Three sources give a [`Split`] of training and test samples:
 //! [`embedded`] (MNIST and Fashion-MNIST subsets that live in the binary), [`idx_folder`]
 //! (the full sets, or any other set in idx files) and [`image_folder`] (a folder per class
-//! with jpg and png files). [`partition`] then deals the training samples to devices, to the
+//! with jpg and png files). [`fetch`] gets the full sets. [`partition`] then deals the training samples to devices, to the
 //! UAVs' personal sets and to the probe set.
 //!
 //! ```
@@ -32,16 +32,20 @@ mod check;
 mod dataset;
 mod embedded;
 mod error;
+mod fetch;
 mod idx;
 mod idx_folder;
 mod image_folder;
 mod known;
 mod partition;
 
-pub use check::{ClassReport, FolderKind, FolderReport, IdxFileReport, check_folder};
+pub use check::{
+    ClassReport, FolderKind, FolderReport, IdxFileReport, check_folder, is_idx_folder,
+};
 pub use dataset::{Dataset, Split};
 pub use embedded::{Embedded, embedded};
 pub use error::{BadFile, Error, IdxProblem};
+pub use fetch::{Fetched, fetch};
 pub use idx_folder::idx_folder;
 pub use image_folder::{ImageFolder, image_folder};
 pub use partition::{Partition, PartitionKind, PartitionPlan, partition};

@@ -117,7 +117,8 @@ fn two_labels_are_about_equally_used_and_halved() {
     let counts = parts.label_counts(&train);
     for class in 0..10 {
         let total: usize = counts.iter().map(|device| device[class]).sum();
-        assert!((350..=450).contains(&total), "class {class}: {total}");
+        // 400, give or take two portions of 13 or 14.
+        assert!((373..=427).contains(&total), "class {class}: {total}");
     }
     for device in &counts {
         let held: Vec<_> = device.iter().filter(|&&count| count > 0).collect();
@@ -216,7 +217,7 @@ fn regress_first_samples() {
 }
 const STORED: [[u32; 4]; 5] = [
     [142, 118, 6, 124],
-    [196, 107, 82, 40],
+    [196, 107, 126, 40],
     [187, 137, 0, 140],
     [24, 36, 165, 52],
     [177, 125, 57, 89],

@@ -74,7 +74,7 @@ fn limited_labels<R: Rng>(
         for device in order {
             let size = sizes[device];
             let labels = label_count(usable.min(size), rng);
-            let chosen = draw_labels(&urn, &available, labels, rng);
+            let chosen = draw_labels(&urn, &available, labels, size / labels, rng);
             for (class, samples) in chosen.iter().zip(shares(size, chosen.len())) {
                 counts[device][*class] = samples;
                 urn[*class] = urn[*class].saturating_sub(samples);
@@ -87,21 +87,32 @@ fn limited_labels<R: Rng>(
     Err(infeasible())
 }
 
-/// Different labels, by what is left in the urn, then by what the classes hold at all.
+/// Different labels: of classes with room for (most of) one more portion in the urn, then of
+/// those with anything left in it, then of those with any sample.
 fn draw_labels(
     urn: &[usize],
     available: &[usize],
     labels: usize,
+    portion: usize,
     rng: &mut impl Rng,
 ) -> Vec<usize> {
-    let (mut first, mut second) = (as_integers(urn), as_integers(available));
+    let roomy: Vec<usize> = urn
+        .iter()
+        .map(|left| left.saturating_sub(portion / 2))
+        .collect();
+    let mut choices = [
+        as_integers(&roomy),
+        as_integers(urn),
+        as_integers(available),
+    ];
     let mut chosen = Vec::with_capacity(labels);
     while chosen.len() < labels {
-        let Some(class) = weighted(&first, rng).or_else(|| weighted(&second, rng)) else {
+        let Some(class) = choices.iter().find_map(|weights| weighted(weights, rng)) else {
             break;
         };
-        first[class] = 0;
-        second[class] = 0;
+        for weights in &mut choices {
+            weights[class] = 0;
+        }
         chosen.push(class);
     }
     chosen

