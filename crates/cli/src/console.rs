@@ -22,7 +22,7 @@ pub(crate) fn is_bad_input(error: &anyhow::Error) -> bool {
         cause.is::<BadInput>()
             || cause.downcast_ref::<aerofed::Error>().is_some_and(aerofed::Error::is_bad_input)
             || cause.is::<aerofed::scenario::ScenarioError>()
-            || cause.is::<aerofed_data::Error>()
+            || cause.downcast_ref::<aerofed_data::Error>().is_some_and(aerofed_data::Error::is_bad_input)
             || cause.is::<aerofed_nn::Error>()
     })
 }

@@ -52,7 +52,11 @@ impl Error {
     /// Whether the input is to blame (exit code 2) rather than the machine (exit code 1).
     #[must_use]
     pub fn is_bad_input(&self) -> bool {
-        !matches!(self, Self::Io { .. } | Self::Decision { .. })
+        match self {
+            Self::Data(error) => error.is_bad_input(),
+            Self::Io { .. } | Self::Decision { .. } => false,
+            _ => true,
+        }
     }
 
     /// Wraps an input/output error with what was being done to which path.

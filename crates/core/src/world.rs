@@ -261,9 +261,9 @@ fn draw_uavs(scenario: &ValidScenario, devices: &[Point]) -> Vec<Uav> {
     let config = &scenario.uavs;
     let positions = match &config.layout {
         Layout::Fixed { positions_m } => positions_m.clone(),
-        Layout::Auto if config.count == 5 => layout::quincunx(&scenario.area),
-        Layout::Quincunx => layout::quincunx(&scenario.area),
-        Layout::Auto | Layout::KMeans => layout::k_means(
+        Layout::Auto {} if config.count == 5 => layout::quincunx(&scenario.area),
+        Layout::Quincunx {} => layout::quincunx(&scenario.area),
+        Layout::Auto {} | Layout::KMeans {} => layout::k_means(
             devices,
             config.count,
             &mut stream(scenario.seed, Stream::Layout, 0, 0),

@@ -77,10 +77,7 @@ proptest! {
             &format!("seed={seed}"),
             &format!("uavs.battery_j={}", battery_kj * 1e3),
             &format!("uavs.recharge_w={recharge_w}"),
-            "model.name=cnn",
-            "allocation.local_iterations=1",
-            "training.batch_size=1",
-            "uavs.bandwidth_up_hz=[1e5, 4e5]",
+            "uavs.bandwidth_up_hz=[2e4, 1e5]",
             "stop.max_rounds=4",
         ]);
         let outcome = run(&scenario, 2);
@@ -101,18 +98,18 @@ fn events(outcome: &aerofed::run::Outcome) -> Vec<EventKind> {
         .collect()
 }
 
-/// One UAV, 5 km from the base: the way home costs 40 kJ, an edge round some 100 J.
+/// One UAV, 5 km from the base: the way home costs 40 kJ, an edge round some 1 kJ.
 const ALONE: [&str; 4] = [
     "uavs.count=1",
     "uavs.layout={kind=\"fixed\", positions_m=[[3000, 4000]]}",
-    "uavs.bandwidth_up_hz=[1e5, 1e5]",
+    "uavs.bandwidth_up_hz=[1e4, 1e4]",
     "stop.max_rounds=60",
 ];
 
 #[test]
 fn a_low_uav_hands_over_leaves_charges_and_returns() {
     let mut settings = ALONE.to_vec();
-    settings.extend(["uavs.battery_j=81000", "uavs.recharge_w=1000"]);
+    settings.extend(["uavs.battery_j=90000", "uavs.recharge_w=1000"]);
     let outcome = run(&tiny(&settings), 2);
     let kinds = events(&outcome);
     let position = |wanted: fn(&EventKind) -> bool| kinds.iter().position(wanted);
@@ -135,7 +132,7 @@ fn a_low_uav_hands_over_leaves_charges_and_returns() {
     );
     assert_eq!(outcome.summary.updates_lost, 0);
     assert_eq!(outcome.summary.stopped_by, StoppedBy::MaxRounds);
-    // 5 km home and out at 20 m/s, and at most 81 s of charging, all while nobody trains.
+    // 5 km home and out at 20 m/s, and at most 90 s of charging, all while nobody trains.
     let wait_s = outcome
         .records
         .iter()
@@ -194,16 +191,10 @@ fn without_a_reserve_updates_can_be_lost_and_the_record_says_so() {
     let lost: usize = (0..40)
         .map(|step| {
             let battery = format!("uavs.battery_j={}", 300.0 + 2.0 * f64::from(step));
-            let settings = [
-                &battery,
-                "uavs.reserve=none",
-                "uavs.count=2",
-                "model.name=cnn",
-                "training.batch_size=1",
-            ];
+            let settings = [&battery, "uavs.reserve=none", "uavs.count=2"];
             let more = [
-                "allocation.local_iterations=1",
-                "radio.uav_link_bandwidth_hz=2e4",
+                "uavs.bandwidth_up_hz=[1e6, 2e6]",
+                "radio.uav_link_bandwidth_hz=1e4",
                 "stop.max_rounds=2",
             ];
             let outcome = run(&tiny(&[&settings[..], &more[..]].concat()), 2);

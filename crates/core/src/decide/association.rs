@@ -41,7 +41,7 @@ impl Association for All {
 #[must_use]
 pub fn from_config(config: &scenario::Association) -> Box<dyn Association> {
     match config {
-        scenario::Association::All => Box::new(All),
+        scenario::Association::All {} => Box::new(All),
     }
 }
 

@@ -81,7 +81,7 @@ pub(super) fn from_config(config: &scenario::Mobility) -> Box<dyn Mobility> {
         scenario::Mobility::CoverageHop { hop_probability } => {
             Box::new(CoverageHop { hop_probability })
         }
-        scenario::Mobility::Static => Box::new(Static),
+        scenario::Mobility::Static {} => Box::new(Static),
     }
 }
 

@@ -159,7 +159,7 @@ impl Scenario {
     fn check_layout(&self) -> Checked {
         let count = self.uavs.count;
         match &self.uavs.layout {
-            Layout::Quincunx if count != 5 => Err(bad(
+            Layout::Quincunx {} if count != 5 => Err(bad(
                 "uavs.layout.kind",
                 format_args!("\"quincunx\" with {count} UAVs"),
                 "quincunx for exactly 5 UAVs; auto, k_means or fixed for other counts",
@@ -177,7 +177,7 @@ impl Scenario {
                     .iter()
                     .try_for_each(|&p| self.inside("uavs.layout.positions_m", p))
             }
-            Layout::Auto | Layout::Quincunx | Layout::KMeans => Ok(()),
+            Layout::Auto {} | Layout::Quincunx {} | Layout::KMeans {} => Ok(()),
         }
     }
 
@@ -207,7 +207,7 @@ impl Scenario {
             Mobility::CoverageHop { hop_probability } => {
                 within("mobility.hop_probability", hop_probability, 0.0..=1.0)
             }
-            Mobility::Static => Ok(()),
+            Mobility::Static {} => Ok(()),
         }
     }
 
@@ -274,7 +274,7 @@ impl Scenario {
             1..=10_000,
         )?;
         match self.association {
-            Association::All => {}
+            Association::All {} => {}
         }
         match self.allocation {
             Allocation::Equal { local_iterations } => {

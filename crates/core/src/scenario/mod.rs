@@ -1,7 +1,9 @@
 //! What a user writes: one TOML file, every field with a default, checked before anything runs.
 //!
 //! [`Scenario`] is the file as written, [`Scenario::check`] turns it into a [`ValidScenario`], and
-//! only that can be run: bad input ends here, before round 1. Units are in the names.
+//! only that can be run: bad input ends here, before round 1. Units are in the names. Variants
+//! without fields are written `{}` because serde lets unknown keys pass beside the tag of a unit
+//! variant.
 
 mod check;
 mod text;
@@ -168,11 +170,11 @@ pub struct Uavs {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Layout {
     /// `quincunx` for five UAVs, `k_means` otherwise.
-    Auto,
+    Auto {},
     /// Four at the quarter points and one in the middle; five UAVs only.
-    Quincunx,
+    Quincunx {},
     /// Centres of a k-means clustering of the devices.
-    KMeans,
+    KMeans {},
     /// Given positions, one per UAV.
     Fixed {
         /// Where each UAV hovers.
@@ -225,7 +227,7 @@ pub enum Mobility {
         hop_probability: f64,
     },
     /// Nobody moves.
-    Static,
+    Static {},
 }
 
 /// Which data set.
@@ -301,7 +303,7 @@ pub struct Training {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Association {
     /// Every covered device, each with the nearest UAV.
-    All,
+    All {},
 }
 
 /// Local iterations and bandwidth.
@@ -350,7 +352,7 @@ impl Default for Scenario {
             data: Data::default(),
             model: Model::default(),
             training: Training::default(),
-            association: Association::All,
+            association: Association::All {},
             allocation: Allocation::Equal {
                 local_iterations: 5,
             },
@@ -385,7 +387,7 @@ impl Default for Uavs {
     fn default() -> Self {
         Self {
             count: 5,
-            layout: Layout::Auto,
+            layout: Layout::Auto {},
             altitude_m: 150.0,
             coverage_radius_m: 5_000.0,
             speed_mps: 20.0,

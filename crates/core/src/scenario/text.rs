@@ -190,7 +190,7 @@ mod tests {
         let scenario = Scenario::parse(PAPER, &set).unwrap();
         assert_eq!(scenario.name, "trial one");
         assert_eq!(scenario.stop.targets, [0.5, 0.6]);
-        assert_eq!(scenario.mobility, Mobility::Static);
+        assert_eq!(scenario.mobility, Mobility::Static {});
         assert_eq!(scenario.data.dir, Path::new("some/where"));
     }
 
@@ -236,6 +236,8 @@ mod tests {
             "=3",
             "seed.deeper=3",
             "devices.colour=1",
+            "mobility={kind=\"static\", hop_probability=0.5}",
+            "association.beta=1",
             "devices.count=many",
             "a.b.c=1",
             "seed=1\nx=2",
