@@ -1,23 +1,54 @@
 //! Trains and evaluates many copies of one network over all cores.
 
 use crate::error::Error;
+use crate::isa::Isa;
 use crate::job::{Evaluation, Examples, Job, Update, check_weights};
 use crate::network::Network;
-use crate::oracle;
+use crate::plan::Plan;
+use crate::worker::{Outcome, Wanted, Worker};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Samples that a worker evaluates at a time.
+const EVALUATION_BLOCK: usize = 256;
 
 /// A network and the workers that train it.
+///
+/// Results do not depend on the number of workers, nor on which of them does what, nor on the
+/// instruction set.
 #[derive(Debug)]
 pub struct Engine {
     network: Network,
+    plan: Plan,
     threads: usize,
+    isa: Result<Isa, Error>,
+    /// Workers not at work now, kept for their memory.
+    idle: Mutex<Vec<Worker>>,
 }
 
 impl Engine {
-    /// An engine with `threads` workers (0 counts as 1).
+    /// An engine with `threads` workers (0 counts as 1) and the best instruction set of this machine.
+    ///
+    /// The environment variable `AEROFED_ISA` can name another; where it cannot be had, every call says so.
     pub fn new(network: Network, threads: usize) -> Engine {
+        Engine::build(network, threads, Isa::from_environment())
+    }
+
+    /// An engine with a chosen instruction set.
+    ///
+    /// # Errors
+    /// When this machine does not have it.
+    pub fn with_isa(network: Network, threads: usize, isa: Isa) -> Result<Engine, Error> {
+        Ok(Engine::build(network, threads, Ok(isa.checked()?)))
+    }
+
+    fn build(network: Network, threads: usize, isa: Result<Isa, Error>) -> Engine {
         Engine {
+            plan: Plan::new(&network),
             network,
             threads: threads.max(1),
+            isa,
+            idle: Mutex::new(Vec::new()),
         }
     }
 
@@ -31,6 +62,14 @@ impl Engine {
         self.threads
     }
 
+    /// The instruction set in use.
+    ///
+    /// # Errors
+    /// When `AEROFED_ISA` names one that cannot be had.
+    pub fn isa(&self) -> Result<Isa, Error> {
+        self.isa.clone()
+    }
+
     /// Trains every job from its own start weights; updates come back in the order of the jobs.
     ///
     /// # Errors
@@ -40,7 +79,12 @@ impl Engine {
         for job in jobs {
             job.check(&self.network, examples)?;
         }
-        Ok(self.spread(jobs.len(), &|index| self.train_one(examples, &jobs[index])))
+        // The longest first: a long job taken last would leave the other cores waiting for it.
+        let mut order: Vec<usize> = (0..jobs.len()).collect();
+        order.sort_by_key(|&index| std::cmp::Reverse(jobs[index].order.len()));
+        self.spread(&order, |worker, index| {
+            worker.train(&self.plan, examples, &jobs[index])
+        })
     }
 
     /// Loss and accuracy over `indices`, or over all examples.
@@ -53,8 +97,6 @@ impl Engine {
         weights: &[f32],
         indices: Option<&[u32]>,
     ) -> Result<Evaluation, Error> {
-        examples.check(&self.network)?;
-        check_weights(&self.network, weights, "weights")?;
         let all: Vec<u32>;
         let indices = match indices {
             Some(indices) => indices,
@@ -63,21 +105,22 @@ impl Engine {
                 &all
             }
         };
-        examples.check_indices(&self.network, indices)?;
-        let wide: Vec<f64> = weights.iter().map(|&w| f64::from(w)).collect();
-        let parts = self.spread(indices.len().div_ceil(64), &|part| {
-            let (mut loss, mut correct) = (0.0, 0);
-            for &index in indices.iter().skip(part * 64).take(64) {
-                let pass = self.pass(examples, &wide, index);
-                loss += pass.loss;
-                let label = usize::from(examples.labels[index as usize]);
-                correct += usize::from(
-                    (0..pass.logits.len())
-                        .all(|c| c == label || pass.logits[c] < pass.logits[label]),
-                );
-            }
-            (loss, correct)
-        });
+        let classes = self.network.classes();
+        let parts = self.blocks(
+            examples,
+            weights,
+            indices,
+            Wanted::Losses,
+            |part, outcome| {
+                let (loss, correct): &mut (f64, usize) = part;
+                for lane in 0..outcome.count {
+                    *loss += f64::from(outcome.losses[lane]);
+                    let label = examples.labels[indices[outcome.first + lane] as usize];
+                    *correct +=
+                        usize::from(is_largest(&outcome, classes, usize::from(label), lane));
+                }
+            },
+        )?;
         let loss: f64 = parts.iter().map(|part| part.0).sum();
         Ok(Evaluation {
             loss: loss / indices.len().max(1) as f64,
@@ -96,9 +139,17 @@ impl Engine {
         weights: &[f32],
         indices: &[u32],
     ) -> Result<Vec<f32>, Error> {
-        self.per_sample(examples, weights, indices, |pass| {
-            oracle::softmax(&pass.logits)
-        })
+        let classes = self.network.classes();
+        let parts = self.blocks(
+            examples,
+            weights,
+            indices,
+            Wanted::Softmax,
+            |part, outcome| {
+                append_lanes(part, outcome.softmax, classes, &outcome);
+            },
+        )?;
+        Ok(parts.concat())
     }
 
     /// Gradient of each sample's loss with respect to the sample, one map per index.
@@ -111,119 +162,94 @@ impl Engine {
         weights: &[f32],
         indices: &[u32],
     ) -> Result<Vec<f32>, Error> {
-        self.per_sample(examples, weights, indices, |pass| pass.input_gradient)
+        let values = self.network.input().values();
+        let wanted = Wanted::InputGradient;
+        let parts = self.blocks(examples, weights, indices, wanted, |part, outcome| {
+            append_lanes(part, outcome.input_gradient, values, &outcome);
+        })?;
+        Ok(parts.concat())
     }
 
-    fn per_sample(
+    /// Runs samples through the network in blocks and lets `visit` fold each group into its block's part.
+    fn blocks<T: Default + Send>(
         &self,
         examples: &Examples,
         weights: &[f32],
         indices: &[u32],
-        take: fn(oracle::Pass) -> Vec<f64>,
-    ) -> Result<Vec<f32>, Error> {
+        wanted: Wanted,
+        visit: impl Fn(&mut T, Outcome) + Sync,
+    ) -> Result<Vec<T>, Error> {
         examples.check(&self.network)?;
         check_weights(&self.network, weights, "weights")?;
         examples.check_indices(&self.network, indices)?;
-        let wide: Vec<f64> = weights.iter().map(|&w| f64::from(w)).collect();
-        let rows = self.spread(indices.len(), &|at| {
-            take(self.pass(examples, &wide, indices[at]))
-        });
-        Ok(rows.concat().into_iter().map(|v| v as f32).collect())
+        let order: Vec<usize> = (0..indices.len().div_ceil(EVALUATION_BLOCK)).collect();
+        self.spread(&order, |worker, block| {
+            let start = block * EVALUATION_BLOCK;
+            let end = (start + EVALUATION_BLOCK).min(indices.len());
+            let mut part = T::default();
+            worker.each_group(
+                &self.plan,
+                examples,
+                weights,
+                &indices[start..end],
+                wanted,
+                |mut outcome| {
+                    outcome.first += start;
+                    visit(&mut part, outcome);
+                },
+            );
+            part
+        })
     }
 
-    fn pass(&self, examples: &Examples, weights: &[f64], index: u32) -> oracle::Pass {
-        let input = examples.sample(index as usize, self.network.input().values());
-        let input: Vec<f64> = input.iter().map(|&v| f64::from(v)).collect();
-        oracle::pass(
-            &self.network,
-            weights,
-            &input,
-            usize::from(examples.labels[index as usize]),
-        )
-    }
-
-    fn train_one(&self, examples: &Examples, job: &Job) -> Update {
-        let sgd = job.sgd;
-        let start: Vec<f64> = job.start.iter().map(|&w| f64::from(w)).collect();
-        let mut weights = start.clone();
-        let mut velocity = vec![0.0; start.len()];
-        let (mut losses, mut steps) = (0.0, 0);
-        for batch in job.order.chunks(job.batch_size) {
-            let mut gradient = vec![0.0; start.len()];
-            let mut loss = 0.0;
-            for &index in batch {
-                let mut passes = vec![self.pass(examples, &weights, index)];
-                if sgd.adversarial_epsilon > 0.0 {
-                    let input = examples.sample(index as usize, self.network.input().values());
-                    let moved: Vec<f64> = input
-                        .iter()
-                        .zip(&passes[0].input_gradient)
-                        .map(|(&x, &g)| {
-                            let sign = if g > 0.0 {
-                                1.0
-                            } else if g < 0.0 {
-                                -1.0
-                            } else {
-                                0.0
-                            };
-                            (f64::from(x) + f64::from(sgd.adversarial_epsilon) * sign)
-                                .clamp(0.0, 1.0)
-                        })
-                        .collect();
-                    let label = usize::from(examples.labels[index as usize]);
-                    passes.push(oracle::pass(&self.network, &weights, &moved, label));
-                }
-                let share = 1.0 / (passes.len() * batch.len()) as f64;
-                for pass in passes {
-                    loss += pass.loss * share;
-                    gradient
-                        .iter_mut()
-                        .zip(pass.gradient)
-                        .for_each(|(g, p)| *g += p * share);
-                }
-            }
-            losses += loss;
-            steps += 1;
-            for (at, weight) in weights.iter_mut().enumerate() {
-                let pull = f64::from(sgd.proximal) * (*weight - start[at]);
-                let slope = gradient[at] + f64::from(sgd.weight_decay) * *weight + pull;
-                velocity[at] = f64::from(sgd.momentum) * velocity[at] + slope;
-                *weight -= f64::from(sgd.learning_rate) * velocity[at];
-            }
-        }
-        Update {
-            weights: weights.iter().map(|&w| w as f32).collect(),
-            mean_loss: (losses / f64::from(steps.max(1))) as f32,
-        }
-    }
-
-    /// Runs `task(0..count)` over the workers; results come back in order.
-    fn spread<T: Send>(&self, count: usize, task: &(impl Fn(usize) -> T + Sync)) -> Vec<T> {
-        use std::sync::Mutex;
-        use std::sync::atomic::{AtomicUsize, Ordering};
-        if self.threads == 1 || count < 2 {
-            return (0..count).map(task).collect();
-        }
+    /// Does `task` for every index of `order` over the workers, each taking the next one as it gets free.
+    /// Results are sorted by index.
+    fn spread<T: Send>(
+        &self,
+        order: &[usize],
+        task: impl Fn(&mut Worker, usize) -> T + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let isa = self.isa.clone()?;
         let next = AtomicUsize::new(0);
-        let done = Mutex::new(Vec::with_capacity(count));
-        std::thread::scope(|scope| {
-            for _ in 0..self.threads.min(count) {
-                scope.spawn(|| {
-                    loop {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        if index >= count {
-                            break;
-                        }
-                        let result = task(index);
-                        done.lock()
-                            .unwrap_or_else(|e| e.into_inner())
-                            .push((index, result));
-                    }
-                });
+        let done = Mutex::new(Vec::with_capacity(order.len()));
+        let work = || {
+            let idle = lock(&self.idle).pop();
+            let mut worker = idle.unwrap_or_else(|| Worker::new(&self.plan, isa));
+            while let Some(&index) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let result = task(&mut worker, index);
+                lock(&done).push((index, result));
             }
+            lock(&self.idle).push(worker);
+        };
+        // The calling thread is a worker too.
+        std::thread::scope(|scope| {
+            for _ in 1..self.threads.min(order.len()) {
+                scope.spawn(work);
+            }
+            work();
         });
-        let mut done = done.into_inner().unwrap_or_else(|e| e.into_inner());
-        done.sort_by_key(|(index, _)| *index);
-        done.into_iter().map(|(_, result)| result).collect()
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.sort_unstable_by_key(|(index, _)| *index);
+        Ok(done.into_iter().map(|(_, result)| result).collect())
+    }
+}
+
+/// A poisoned lock only means that another worker panicked, which its scope reports.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether the label's logit is the largest (the first of equals); with a NaN among them it is not.
+fn is_largest(outcome: &Outcome, classes: usize, label: usize, lane: usize) -> bool {
+    let logit = |class: usize| outcome.logits[class * outcome.lanes + lane];
+    let top = logit(label);
+    (0..label).all(|class| logit(class) < top) && (label..classes).all(|class| logit(class) <= top)
+}
+
+/// Appends the first `values` vectors sample by sample.
+fn append_lanes(part: &mut Vec<f32>, vectors: &[f32], values: usize, outcome: &Outcome) {
+    for lane in 0..outcome.count {
+        let lanes = vectors.iter().skip(lane).step_by(outcome.lanes);
+        part.extend(lanes.take(values));
     }
 }

@@ -59,6 +59,14 @@ pub enum Error {
         /// What is allowed.
         allowed: &'static str,
     },
+    /// An instruction set that is unknown or that this machine has not.
+    #[error("instruction set {name}: {reason}")]
+    Isa {
+        /// The name asked for.
+        name: String,
+        /// Why it cannot be had.
+        reason: &'static str,
+    },
     /// A weights file cannot be read as this network's weights.
     #[error("weights file: {0}")]
     WeightsFile(String),

@@ -89,8 +89,15 @@ impl Network {
             None => return Err(Error::Model("layers is empty".into())),
         }
         let mut layers = Vec::with_capacity(spec.layers.len());
-        let (mut shape, mut parameters) = (input, 0usize);
+        let (mut shape, mut parameters, mut flat) = (input, 0usize, false);
         for (index, &layer) in spec.layers.iter().enumerate() {
+            if flat && matches!(layer, Layer::Conv { .. } | Layer::MaxPool { .. }) {
+                return Err(Error::Model(format!(
+                    "layer {index} is {}: it cannot follow a dense layer, whose output has no rows and columns",
+                    layer.kind()
+                )));
+            }
+            flat |= matches!(layer, Layer::Dense { .. });
             let plan = plan_layer(index, layer, shape, parameters)?;
             shape = plan.output;
             parameters = plan.biases.end;

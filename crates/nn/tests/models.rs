@@ -94,6 +94,7 @@ fn bad_layers_are_named() {
     assert!(check(vec![Layer::Dense { units: 9 }]).contains("units = 9"));
     assert!(check(vec![Layer::Relu]).contains("last layer is relu"));
     assert!(check(vec![]).contains("empty"));
+    assert!(check(vec![dense, conv(2, 1, 0), dense]).contains("layer 1 is conv"));
 }
 
 #[test]

@@ -1,18 +1,18 @@
-//! The plain way to compute everything, in f64.
+//! The plain way to compute everything, in f64: what the kernels are measured against.
+#![allow(dead_code)] // every test file takes what it needs
 
-use crate::network::{LayerPlan, Network};
-use crate::spec::{Layer, Shape};
+use aerofed_nn::{Examples, Job, Layer, LayerPlan, Network, Shape};
 
 /// Loss, gradients and logits of one sample.
-pub(crate) struct Pass {
-    pub(crate) loss: f64,
-    pub(crate) logits: Vec<f64>,
-    pub(crate) gradient: Vec<f64>,
-    pub(crate) input_gradient: Vec<f64>,
+pub struct Pass {
+    pub loss: f64,
+    pub logits: Vec<f64>,
+    pub gradient: Vec<f64>,
+    pub input_gradient: Vec<f64>,
 }
 
 /// Runs one sample forward and backward.
-pub(crate) fn pass(network: &Network, weights: &[f64], input: &[f64], label: usize) -> Pass {
+pub fn pass(network: &Network, weights: &[f64], input: &[f64], label: usize) -> Pass {
     let mut maps = vec![input.to_vec()];
     for plan in network.layers() {
         let next = forward(plan, weights, &maps[maps.len() - 1]);
@@ -45,7 +45,7 @@ pub(crate) fn pass(network: &Network, weights: &[f64], input: &[f64], label: usi
 }
 
 /// Class probabilities.
-pub(crate) fn softmax(logits: &[f64]) -> Vec<f64> {
+pub fn softmax(logits: &[f64]) -> Vec<f64> {
     let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let powers: Vec<f64> = logits.iter().map(|z| (z - largest).exp()).collect();
     let sum: f64 = powers.iter().sum();
@@ -200,4 +200,94 @@ fn first_largest(input: &[f64], [first, stride, size]: [usize; 3]) -> usize {
         }
     }
     best
+}
+
+/// Runs one of the examples.
+pub fn pass_example(network: &Network, weights: &[f64], examples: &Examples, index: u32) -> Pass {
+    let values = network.input().values();
+    let input = &examples.inputs[index as usize * values..][..values];
+    let label = usize::from(examples.labels[index as usize]);
+    pass(network, weights, &widen(input), label)
+}
+
+/// f32 to f64.
+pub fn widen(values: &[f32]) -> Vec<f64> {
+    values.iter().map(|&v| f64::from(v)).collect()
+}
+
+/// Trains a job step by step; returns the weights and the loss of every step.
+pub fn train(network: &Network, examples: &Examples, job: &Job) -> (Vec<f64>, Vec<f64>) {
+    let sgd = job.sgd;
+    let start = widen(job.start);
+    let mut weights = start.clone();
+    let mut velocity = vec![0.0; start.len()];
+    let mut losses = Vec::new();
+    for batch in job.order.chunks(job.batch_size) {
+        let mut gradient = vec![0.0; start.len()];
+        let mut loss = 0.0;
+        for &index in batch {
+            let mut passes = vec![pass_example(network, &weights, examples, index)];
+            if sgd.adversarial_epsilon > 0.0 {
+                let values = network.input().values();
+                let input = &examples.inputs[index as usize * values..][..values];
+                let moved: Vec<f64> = input
+                    .iter()
+                    .zip(&passes[0].input_gradient)
+                    .map(|(&x, &g)| {
+                        let sign = f64::from(i8::from(g > 0.0) - i8::from(g < 0.0));
+                        (f64::from(x) + f64::from(sgd.adversarial_epsilon) * sign).clamp(0.0, 1.0)
+                    })
+                    .collect();
+                let label = usize::from(examples.labels[index as usize]);
+                passes.push(pass(network, &weights, &moved, label));
+            }
+            let share = 1.0 / (passes.len() * batch.len()) as f64;
+            for pass in passes {
+                loss += pass.loss * share;
+                for (g, p) in gradient.iter_mut().zip(pass.gradient) {
+                    *g += p * share;
+                }
+            }
+        }
+        losses.push(loss);
+        for (at, weight) in weights.iter_mut().enumerate() {
+            let pull = f64::from(sgd.proximal) * (*weight - start[at]);
+            let slope = gradient[at] + f64::from(sgd.weight_decay) * *weight + pull;
+            velocity[at] = f64::from(sgd.momentum) * velocity[at] + slope;
+            *weight -= f64::from(sgd.learning_rate) * velocity[at];
+        }
+    }
+    (weights, losses)
+}
+
+/// Values in [0, 1) from a linear congruential generator, the same in Rust and Python.
+pub fn lcg(seed: u32, count: usize) -> Vec<f32> {
+    let mut state = seed;
+    (0..count)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1u32 << 24) as f32
+        })
+        .collect()
+}
+
+/// Start weights uniform in plus or minus 1 / sqrt(fan in), from the same generator.
+pub fn lcg_weights(network: &Network, seed: u32) -> Vec<f32> {
+    let mut weights = lcg(seed, network.parameter_count());
+    for plan in network.layers().iter().filter(|plan| plan.has_parameters()) {
+        let bound = (1.0 / (plan.fan_in() as f64).sqrt()) as f32;
+        for weight in &mut weights[plan.weights.start..plan.biases.end] {
+            *weight = (2.0 * *weight - 1.0) * bound;
+        }
+    }
+    weights
+}
+
+/// Inputs and labels for `samples` samples.
+pub fn lcg_examples(network: &Network, seed: u32, samples: usize) -> (Vec<f32>, Vec<u8>) {
+    let inputs = lcg(seed, samples * network.input().values());
+    let labels = (0..samples)
+        .map(|i| (i * 7 % network.classes()) as u8)
+        .collect();
+    (inputs, labels)
 }

@@ -1,0 +1,183 @@
+//! Kernels with the batch in the vector lanes.
+//!
+//! A feature map is `[channel][row][column][lane]`: the same value of 8 or 16 samples lies side by side,
+//! so a convolution is nothing but multiply-adds of whole vectors with one weight, without rearranging
+//! anything. Each kernel is written once over [`simd::Simd`] and checks its slices before it starts;
+//! `unsafe` code lives only in this folder.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod conv_forward;
+mod conv_input_grad;
+mod conv_weight_grad;
+mod dense;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod peak;
+mod pool;
+mod portable;
+mod simd;
+mod softmax;
+mod spread;
+mod update;
+
+pub(crate) use conv_forward::{Finish, conv_forward};
+pub(crate) use conv_input_grad::conv_input_grad;
+pub(crate) use conv_weight_grad::conv_weight_grad;
+pub(crate) use dense::{DenseShape, dense_forward, dense_input_grad, dense_weight_grad};
+pub(crate) use peak::multiply_adds;
+pub(crate) use pool::{Pool, max_pool, max_pool_grad, relu, relu_grad};
+pub(crate) use simd::Group;
+pub(crate) use softmax::{CrossEntropy, cross_entropy};
+pub(crate) use spread::{Flow, gather_samples, spread_gradient};
+pub(crate) use update::{Step, descend};
+
+use crate::isa::Isa;
+
+/// Where the values of a feature map lie, counted in vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MapLayout {
+    pub(crate) channels: usize,
+    pub(crate) height: usize,
+    pub(crate) width: usize,
+    /// Rows and columns of zeros around every channel: the padding of the convolution that reads the map.
+    pub(crate) halo: usize,
+}
+
+impl MapLayout {
+    /// Vectors from one row to the next.
+    pub(crate) fn row(&self) -> usize {
+        self.width + 2 * self.halo
+    }
+
+    /// Vectors from one channel to the next.
+    pub(crate) fn plane(&self) -> usize {
+        self.row() * (self.height + 2 * self.halo)
+    }
+
+    /// Vectors before the first value that is not halo.
+    pub(crate) fn origin(&self) -> usize {
+        self.halo * self.row() + self.halo
+    }
+
+    /// Vectors in all.
+    pub(crate) fn vectors(&self) -> usize {
+        self.channels * self.plane()
+    }
+
+    /// The same map without a halo: gradients need none.
+    pub(crate) fn bare(&self) -> MapLayout {
+        MapLayout { halo: 0, ..*self }
+    }
+}
+
+/// A convolution. Output rows and columns that pooling drops are not part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ConvShape {
+    /// The input, whose halo is the padding.
+    pub(crate) input: MapLayout,
+    pub(crate) kernel: usize,
+    pub(crate) filters: usize,
+    pub(crate) out_height: usize,
+    pub(crate) out_width: usize,
+}
+
+impl ConvShape {
+    /// Number of weights.
+    pub(crate) fn weights(&self) -> usize {
+        self.filters * self.input.channels * self.kernel * self.kernel
+    }
+
+    /// Packs weights for [`conv_forward`]: the filters of a register tile side by side.
+    pub(crate) fn pack_forward(&self, isa: Isa, weights: &[f32], packed: &mut [f32]) {
+        let taps = self.input.channels * self.kernel * self.kernel;
+        let mut rest = packed;
+        for (start, size) in split(self.filters, tile_channels(is_wide(isa))) {
+            let (block, next) = rest.split_at_mut(size * taps);
+            for (filter, row) in weights[start * taps..]
+                .chunks_exact(taps)
+                .take(size)
+                .enumerate()
+            {
+                for (to, from) in block.iter_mut().skip(filter).step_by(size).zip(row) {
+                    *to = *from;
+                }
+            }
+            rest = next;
+        }
+    }
+
+    /// Packs weights for [`conv_input_grad`]: the input channels of a register tile side by side.
+    pub(crate) fn pack_backward(&self, isa: Isa, weights: &[f32], packed: &mut [f32]) {
+        let taps = self.kernel * self.kernel;
+        let mut rest = packed;
+        for (start, size) in split(self.input.channels, tile_channels(is_wide(isa))) {
+            let (block, next) = rest.split_at_mut(size * taps * self.filters);
+            for (filter, block) in block.chunks_exact_mut(size * taps).enumerate() {
+                let first = (filter * self.input.channels + start) * taps;
+                for channel in 0..size {
+                    let row = &weights[first + channel * taps..][..taps];
+                    for (to, from) in block.iter_mut().skip(channel).step_by(size).zip(row) {
+                        *to = *from;
+                    }
+                }
+            }
+            rest = next;
+        }
+    }
+}
+
+/// Whether the instruction set has registers for the larger tiles ([`simd::Simd::WIDE`]).
+fn is_wide(isa: Isa) -> bool {
+    isa == Isa::Avx512
+}
+
+/// Channels of a convolution's register tile, which has 4 positions each.
+const fn tile_channels(wide: bool) -> usize {
+    if wide { 6 } else { 3 }
+}
+
+/// Cuts `0..count` into the fewest blocks of at most `most`, as equal as can be: `(start, size)`.
+fn split(count: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
+    let blocks = count.div_ceil(most).max(1);
+    let (size, longer) = (count / blocks, count % blocks);
+    (0..blocks).map(move |block| {
+        let start = block * size + block.min(longer);
+        (start, size + usize::from(block < longer))
+    })
+}
+
+/// Calls a kernel with its tile size as a constant: `with_size!(size, [1, 2, 3], N => kernel::<N>())`.
+macro_rules! with_size {
+    ($size:expr, [$($value:literal),+], $name:ident => $call:expr) => {
+        match $size {
+            $($value => { const $name: usize = $value; $call })+
+            _ => unreachable!("split() gives no other size"),
+        }
+    };
+}
+use with_size;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn split_covers_everything_in_near_equal_blocks() {
+        for count in 1..70 {
+            for most in 1..9 {
+                let blocks: Vec<_> = split(count, most).collect();
+                let mut next = 0;
+                for &(start, size) in &blocks {
+                    assert_eq!(start, next);
+                    assert!((1..=most).contains(&size));
+                    next += size;
+                }
+                assert_eq!(next, count);
+                assert_eq!(blocks.len(), count.div_ceil(most));
+            }
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Moving values between layouts: samples into lanes, pooled gradients back onto the convolution's output.
+#![allow(unsafe_code)]
+
+use super::simd::{self, Group, Simd, Task, load_mask};
+use super::{ConvShape, MapLayout};
+use crate::isa::Isa;
+use std::ops::Range;
+
+/// Writes samples (channel, row, column) into the lanes of a map; lanes without a sample get 0.
+pub(crate) fn gather_samples(
+    isa: Isa,
+    group: Group,
+    samples: &[&[f32]],
+    layout: &MapLayout,
+    map: &mut [f32],
+) {
+    let values = layout.bare().vectors();
+    assert!(samples.len() <= group.lanes() && samples.iter().all(|s| s.len() >= values));
+    assert!(map.len() >= layout.vectors() * group.lanes());
+    simd::run(
+        isa,
+        group,
+        Gather {
+            samples,
+            layout,
+            map,
+        },
+    );
+}
+
+struct Gather<'a> {
+    samples: &'a [&'a [f32]],
+    layout: &'a MapLayout,
+    map: &'a mut [f32],
+}
+
+impl Task for Gather<'_> {
+    #[inline(always)]
+    unsafe fn run<S: Simd, const G: usize>(self) {
+        let layout = *self.layout;
+        // Without a halo the whole sample is one row.
+        let (rows, width) = match layout.halo {
+            0 => (1, layout.vectors()),
+            _ => (layout.channels * layout.height, layout.width),
+        };
+        let zeros = [0.0f32; 16];
+        for row in 0..rows {
+            let to = match layout.halo {
+                0 => 0,
+                _ => {
+                    let (channel, y) = (row / layout.height, row % layout.height);
+                    layout.origin() + channel * layout.plane() + y * layout.row()
+                }
+            };
+            if width < S::LANES {
+                for lane in 0..G {
+                    for x in 0..width {
+                        let sample = self.samples.get(lane);
+                        self.map[(to + x) * G + lane] = sample.map_or(0.0, |s| s[row * width + x]);
+                    }
+                }
+                continue;
+            }
+            for x in (0..width).step_by(S::LANES) {
+                // The last block reaches back over what is already done.
+                let x = x.min(width - S::LANES);
+                for half in 0..G / S::LANES {
+                    let mut from = [zeros.as_ptr(); 16];
+                    for (lane, from) in from.iter_mut().enumerate().take(S::LANES) {
+                        if let Some(sample) = self.samples.get(half * S::LANES + lane) {
+                            *from = sample[row * width + x..].as_ptr();
+                        }
+                    }
+                    // SAFETY: the caller vouches for the instruction set; every row has `LANES` values from `x`
+                    // on, and `gather_samples` checked that the map holds the layout.
+                    unsafe {
+                        let to = self.map.as_mut_ptr().add((to + x) * G + half * S::LANES);
+                        S::transpose(&from, to, G);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What the forward pass did after the convolution.
+pub(crate) enum Flow<'a> {
+    /// Nothing.
+    Plain,
+    /// Relu: the output it wrote, with its layout.
+    Relu(&'a [f32], &'a MapLayout),
+    /// 2x2 max-pool and relu: the masks it wrote.
+    PoolRelu(&'a [u8]),
+}
+
+/// Gradient with respect to the convolution's sums, for the rows `rows` of its output.
+///
+/// `after` is the gradient behind relu and pool, without halo. `flow` gets `held` rows for each filter, of
+/// which the first is output row `first`. `biases` (`[filter][lane]`) collects the sums over positions.
+#[allow(clippy::too_many_arguments)] // a kernel's operands are what it is
+pub(crate) fn spread_gradient(
+    isa: Isa,
+    group: Group,
+    shape: &ConvShape,
+    kind: Flow,
+    after: &[f32],
+    rows: Range<usize>,
+    flow: &mut [f32],
+    first: usize,
+    held: usize,
+    biases: &mut [f32],
+) {
+    let lanes = group.lanes();
+    let outputs = shape.filters * shape.out_height * shape.out_width;
+    assert!(first <= rows.start && rows.end <= first + held && rows.end <= shape.out_height);
+    assert!(flow.len() >= shape.filters * held * shape.out_width * lanes);
+    assert!(biases.len() >= shape.filters * lanes);
+    match &kind {
+        Flow::Plain => assert!(after.len() >= outputs * lanes),
+        Flow::Relu(output, layout) => {
+            assert!(after.len() >= outputs * lanes && output.len() >= layout.vectors() * lanes);
+            assert!(layout.bare().vectors() == outputs && layout.width == shape.out_width);
+            assert!(layout.height == shape.out_height);
+        }
+        Flow::PoolRelu(masks) => {
+            assert!(shape.out_height % 2 == 0 && shape.out_width % 2 == 0);
+            assert!(rows.start % 2 == 0 && rows.end % 2 == 0);
+            assert!(after.len() >= outputs / 4 * lanes && masks.len() >= outputs / 4 * 8);
+        }
+    }
+    let task = Spread {
+        shape,
+        kind,
+        after,
+        rows,
+        flow,
+        first,
+        held,
+        biases,
+    };
+    simd::run(isa, group, task);
+}
+
+struct Spread<'a> {
+    shape: &'a ConvShape,
+    kind: Flow<'a>,
+    after: &'a [f32],
+    rows: Range<usize>,
+    flow: &'a mut [f32],
+    first: usize,
+    held: usize,
+    biases: &'a mut [f32],
+}
+
+impl Task for Spread<'_> {
+    #[inline(always)]
+    unsafe fn run<S: Simd, const G: usize>(mut self) {
+        for filter in 0..self.shape.filters {
+            for lane in (0..G).step_by(S::LANES) {
+                // SAFETY: the caller vouches for the instruction set; `spread_gradient` checked the lengths.
+                unsafe {
+                    let bias = self.biases.as_mut_ptr().add(filter * G + lane);
+                    let mut sum = S::load(bias);
+                    match self.kind {
+                        Flow::Plain => self.rows::<S, G>(filter, lane, &mut sum, None),
+                        Flow::Relu(output, layout) => {
+                            self.rows::<S, G>(filter, lane, &mut sum, Some((output, layout)));
+                        }
+                        Flow::PoolRelu(masks) => {
+                            self.windows::<S, G>(filter, lane, &mut sum, masks)
+                        }
+                    }
+                    S::store(bias, sum);
+                }
+            }
+        }
+    }
+}
+
+impl Spread<'_> {
+    /// First vector of a row of the flow.
+    #[inline(always)]
+    fn flow_row(&self, filter: usize, row: usize) -> usize {
+        (filter * self.held + row - self.first) * self.shape.out_width
+    }
+
+    #[inline(always)]
+    unsafe fn rows<S: Simd, const G: usize>(
+        &mut self,
+        filter: usize,
+        lane: usize,
+        sum: &mut S::V,
+        relu: Option<(&[f32], &MapLayout)>,
+    ) {
+        let width = self.shape.out_width;
+        for row in self.rows.clone() {
+            // SAFETY: as in `run`.
+            unsafe {
+                let from = (filter * self.shape.out_height + row) * width;
+                let from = self.after.as_ptr().add(from * G + lane);
+                let to = self.flow_row(filter, row) * G + lane;
+                let to = self.flow.as_mut_ptr().add(to);
+                for x in 0..width {
+                    let mut value = S::load(from.add(x * G));
+                    if let Some((output, layout)) = relu {
+                        let at = layout.origin() + filter * layout.plane() + row * layout.row() + x;
+                        let output = S::load(output.as_ptr().add(at * G + lane));
+                        value = S::keep(S::greater(output, S::splat(0.0)), value);
+                    }
+                    *sum = S::add(*sum, value);
+                    S::store(to.add(x * G), value);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn windows<S: Simd, const G: usize>(
+        &mut self,
+        filter: usize,
+        lane: usize,
+        sum: &mut S::V,
+        masks: &[u8],
+    ) {
+        let width = self.shape.out_width / 2;
+        for row in self.rows.start / 2..self.rows.end / 2 {
+            // SAFETY: as in `run`.
+            unsafe {
+                let first = (filter * (self.shape.out_height / 2) + row) * width;
+                let upper = self.flow_row(filter, 2 * row) * G + lane;
+                let upper = self.flow.as_mut_ptr().add(upper);
+                let lower = upper.add(2 * width * G);
+                for x in 0..width {
+                    let value = S::load(self.after.as_ptr().add((first + x) * G + lane));
+                    let mask = masks.as_ptr().add((first + x) * 8 + lane / 8);
+                    let a = load_mask::<S>(mask);
+                    let b = load_mask::<S>(mask.add(2));
+                    let c = load_mask::<S>(mask.add(4));
+                    let d = load_mask::<S>(mask.add(6));
+                    *sum = S::add(*sum, S::keep(a | b | c | d, value));
+                    S::store(upper.add(2 * x * G), S::keep(a, value));
+                    S::store(upper.add((2 * x + 1) * G), S::keep(b, value));
+                    S::store(lower.add(2 * x * G), S::keep(c, value));
+                    S::store(lower.add((2 * x + 1) * G), S::keep(d, value));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! One thread's memory and what it does with it: train a job, evaluate a few samples.
+
+use crate::buffers::{Aligned, Buffers};
+use crate::isa::Isa;
+use crate::job::{Examples, Job, Update};
+use crate::lanes::{self, Group, Step};
+use crate::pass::{Pass, Weights};
+use crate::plan::{Op, Plan};
+
+/// Everything a thread needs, allocated once.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    isa: Isa,
+    weights: Aligned,
+    gradient: Aligned,
+    /// Empty until a job has momentum.
+    velocity: Vec<f32>,
+    /// The start weights; empty until a job has a proximal pull.
+    start: Vec<f32>,
+    forward: Vec<Vec<f32>>,
+    backward: Vec<Vec<f32>>,
+    full: Buffers,
+    half: Buffers,
+}
+
+/// Logits, or gradients of the input, of a group of samples: what [`Worker::each_group`] hands out.
+pub(crate) struct Outcome<'a> {
+    /// Position of the first sample among the indices.
+    pub(crate) first: usize,
+    /// Samples in use.
+    pub(crate) count: usize,
+    /// Lanes of a vector.
+    pub(crate) lanes: usize,
+    /// `[class][lane]`.
+    pub(crate) logits: &'a [f32],
+    /// Softmax x 1, `[class][lane]`, or what is left of it after the way back.
+    pub(crate) softmax: &'a [f32],
+    /// Loss of each lane.
+    pub(crate) losses: &'a [f32; 16],
+    /// `[value][lane]`, where asked for.
+    pub(crate) input_gradient: &'a [f32],
+}
+
+/// What to compute for [`Worker::each_group`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Losses,
+    Softmax,
+    InputGradient,
+}
+
+impl Worker {
+    pub(crate) fn new(plan: &Plan, isa: Isa) -> Worker {
+        let packed = |op: &Op| match op {
+            Op::Conv { shape, .. } => vec![0.0; shape.weights()],
+            _ => Vec::new(),
+        };
+        Worker {
+            isa,
+            weights: Aligned::new(plan.parameters),
+            gradient: Aligned::new(plan.parameters),
+            velocity: Vec::new(),
+            start: Vec::new(),
+            forward: plan.ops.iter().map(packed).collect(),
+            backward: plan.ops.iter().map(packed).collect(),
+            full: Buffers::new(plan, Group::Full),
+            half: Buffers::new(plan, Group::Half),
+        }
+    }
+
+    /// Trains one job; all it allocates is the weights it returns.
+    pub(crate) fn train(&mut self, plan: &Plan, examples: &Examples, job: &Job) -> Update {
+        plan.import(job.start, &mut self.weights);
+        if job.sgd.momentum > 0.0 {
+            self.velocity.resize(plan.parameters, 0.0);
+            self.velocity.fill(0.0);
+        }
+        if job.sgd.proximal > 0.0 {
+            self.start.resize(plan.parameters, 0.0);
+            self.start.copy_from_slice(&self.weights);
+        }
+        let (mut losses, mut steps) = (0.0, 0u32);
+        for batch in job.order.chunks(job.batch_size) {
+            losses += self.gradient(plan, examples, batch, job.sgd.adversarial_epsilon);
+            steps += 1;
+            let step = Step {
+                sgd: job.sgd,
+                weights: &mut self.weights,
+                gradient: &self.gradient,
+                velocity: &mut self.velocity,
+                start: &self.start,
+            };
+            lanes::descend(self.isa, step);
+        }
+        let mut weights = vec![0.0; job.start.len()];
+        plan.export(&self.weights, &mut weights);
+        Update {
+            weights,
+            mean_loss: (losses / f64::from(steps.max(1))) as f32,
+        }
+    }
+
+    /// Leaves the gradient of the mean loss over a batch in `self.gradient` and returns that loss.
+    fn gradient(&mut self, plan: &Plan, examples: &Examples, batch: &[u32], epsilon: f32) -> f64 {
+        let adversarial = epsilon > 0.0;
+        self.pack(plan, true, adversarial);
+        for op in &plan.ops {
+            match op {
+                Op::Conv { place, .. } => {
+                    self.gradient[place.weights.start..place.biases.end].fill(0.0);
+                }
+                Op::Dense { place, .. } => self.gradient[place.biases.clone()].fill(0.0),
+                Op::Pool(_) | Op::Relu => {}
+            }
+        }
+        let pass = Pass {
+            plan,
+            isa: self.isa,
+        };
+        let weights = Weights {
+            own: &self.weights,
+            forward: &self.forward,
+            backward: &self.backward,
+        };
+        let gradient = &mut self.gradient;
+        let variants = if adversarial { 2.0 } else { 1.0 };
+        let scale = 1.0 / (variants * batch.len() as f32);
+        let mut loss = 0.0;
+        let mut add = false;
+        let mut rest = batch;
+        while !rest.is_empty() {
+            let group = Group::for_rest(rest.len());
+            let (now, later) = rest.split_at(group.lanes().min(rest.len()));
+            rest = later;
+            let buffers = match group {
+                Group::Full => &mut self.full,
+                Group::Half => &mut self.half,
+            };
+            let labels = load(&pass, buffers, examples, now);
+            let labels = &labels[..now.len()];
+            let mut attack = adversarial;
+            loop {
+                pass.forward(buffers, &weights);
+                pass.cross_entropy(buffers, labels, scale);
+                loss += buffers.losses[..now.len()]
+                    .iter()
+                    .map(|l| f64::from(*l))
+                    .sum::<f64>();
+                pass.backward(buffers, &weights, gradient, add, attack);
+                add = true;
+                if !attack {
+                    break;
+                }
+                move_along_gradient(plan, buffers, epsilon);
+                attack = false;
+            }
+        }
+        loss * f64::from(scale)
+    }
+
+    /// Runs samples with the given weights and hands out each group's results.
+    pub(crate) fn each_group(
+        &mut self,
+        plan: &Plan,
+        examples: &Examples,
+        weights: &[f32],
+        indices: &[u32],
+        wanted: Wanted,
+        mut visit: impl FnMut(Outcome),
+    ) {
+        plan.import(weights, &mut self.weights);
+        self.pack(plan, wanted == Wanted::InputGradient, true);
+        let pass = Pass {
+            plan,
+            isa: self.isa,
+        };
+        let weights = Weights {
+            own: &self.weights,
+            forward: &self.forward,
+            backward: &self.backward,
+        };
+        let mut first = 0;
+        while first < indices.len() {
+            let group = Group::for_rest(indices.len() - first);
+            let count = group.lanes().min(indices.len() - first);
+            let buffers = match group {
+                Group::Full => &mut self.full,
+                Group::Half => &mut self.half,
+            };
+            let labels = load(&pass, buffers, examples, &indices[first..first + count]);
+            pass.forward(buffers, &weights);
+            let labels = match wanted {
+                Wanted::Softmax => &labels[..0],
+                _ => &labels[..count],
+            };
+            pass.cross_entropy(buffers, labels, 1.0);
+            if wanted == Wanted::InputGradient {
+                pass.backward(buffers, &weights, &mut self.gradient, true, true);
+            }
+            visit(Outcome {
+                first,
+                count,
+                lanes: group.lanes(),
+                logits: pass.logits(buffers),
+                softmax: &buffers.flows[plan.ops.len()],
+                losses: &buffers.losses,
+                input_gradient: &buffers.flows[0],
+            });
+            first += count;
+        }
+    }
+
+    /// Repacks convolution weights; the first layer's only go backward where its input gradient is wanted.
+    fn pack(&mut self, plan: &Plan, backward: bool, to_input: bool) {
+        for (index, op) in plan.ops.iter().enumerate() {
+            if let Op::Conv { shape, place, .. } = op {
+                let weights = &self.weights[place.weights.clone()];
+                shape.pack_forward(self.isa, weights, &mut self.forward[index]);
+                if backward && (index > 0 || to_input) {
+                    shape.pack_backward(self.isa, weights, &mut self.backward[index]);
+                }
+            }
+        }
+    }
+}
+
+/// Loads samples into the lanes and returns their labels.
+fn load(pass: &Pass, buffers: &mut Buffers, examples: &Examples, indices: &[u32]) -> [u8; 16] {
+    let size = pass.plan.maps[0].bare().vectors();
+    let mut samples: [&[f32]; 16] = [&[]; 16];
+    let mut labels = [0; 16];
+    for ((sample, label), &index) in samples.iter_mut().zip(&mut labels).zip(indices) {
+        *sample = examples.sample(index as usize, size);
+        *label = examples.labels[index as usize];
+    }
+    pass.load(buffers, &samples[..indices.len()]);
+    labels
+}
+
+/// FGSM: moves the loaded samples by `epsilon` along the sign of their gradient, within [0, 1].
+fn move_along_gradient(plan: &Plan, buffers: &mut Buffers, epsilon: f32) {
+    let (layout, lanes) = (plan.maps[0], buffers.group.lanes());
+    let row = layout.width * lanes;
+    for (index, slopes) in buffers.flows[0]
+        .chunks_exact(row)
+        .take(layout.channels * layout.height)
+        .enumerate()
+    {
+        let (channel, y) = (index / layout.height, index % layout.height);
+        let at = (layout.origin() + channel * layout.plane() + y * layout.row()) * lanes;
+        for (value, slope) in buffers.maps[0][at..at + row].iter_mut().zip(slopes) {
+            let sign = f32::from(i8::from(*slope > 0.0) - i8::from(*slope < 0.0));
+            *value = (*value + epsilon * sign).clamp(0.0, 1.0);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Training allocates per job, never per step.
+#![allow(clippy::unwrap_used, unsafe_code)]
+
+mod common;
+
+use aerofed_nn::{Engine, Examples, Job, ModelSpec, Network, Sgd, Shape};
+use common::{lcg_examples, lcg_weights};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+// SAFETY: everything is handed to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn steps_do_not_allocate() {
+    let shape = Shape {
+        channels: 1,
+        height: 28,
+        width: 28,
+    };
+    for name in ModelSpec::BUILTIN {
+        let network = Network::new(&ModelSpec::builtin(name, 10).unwrap(), shape, 10).unwrap();
+        let (inputs, labels) = lcg_examples(&network, 1, 50);
+        let examples = Examples::new(&network, &inputs, &labels).unwrap();
+        let start = lcg_weights(&network, 1);
+        let engine = Engine::new(network, 1);
+        let sgd = Sgd {
+            momentum: 0.5,
+            proximal: 0.1,
+            adversarial_epsilon: 0.1,
+            ..Sgd::default()
+        };
+        let count = |steps: usize| {
+            let order: Vec<u32> = (0..steps as u32 * 20).map(|i| i % 50).collect();
+            let job = Job {
+                start: &start,
+                order: &order,
+                batch_size: 20,
+                sgd,
+            };
+            let before = COUNT.load(Ordering::Relaxed);
+            engine.train(&examples, &[job]).unwrap();
+            COUNT.load(Ordering::Relaxed) - before
+        };
+        let first = count(10);
+        assert!(first > count(10), "the first call makes the workspace");
+        assert_eq!(count(10), count(100), "{name}");
+        assert!(
+            count(100) < 12,
+            "{name}: a few for the answer, none for the steps"
+        );
+    }
+}
