@@ -190,7 +190,7 @@ fn a_battery_that_dies_in_round_1_is_an_outcome() {
 fn without_a_reserve_updates_can_be_lost_and_the_record_says_so() {
     let lost: usize = (0..40)
         .map(|step| {
-            let battery = format!("uavs.battery_j={}", 300.0 + 2.0 * f64::from(step));
+            let battery = format!("uavs.battery_j={}", 50.0 + 5.0 * f64::from(step));
             let settings = [&battery, "uavs.reserve=none", "uavs.count=2"];
             let more = [
                 "uavs.bandwidth_up_hz=[1e6, 2e6]",
