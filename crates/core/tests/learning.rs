@@ -67,7 +67,7 @@ fn a_huge_learning_rate_is_recorded_as_divergence() {
     let outcome = run(
         &tiny(&[
             "training.learning_rate=1000",
-            "model.name=mlp",
+            "training.weight_decay=10",
             "stop.max_rounds=50",
         ]),
         2,
