@@ -20,9 +20,13 @@ impl std::error::Error for BadInput {}
 pub(crate) fn is_bad_input(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.is::<BadInput>()
-            || cause.downcast_ref::<aerofed::Error>().is_some_and(aerofed::Error::is_bad_input)
+            || cause
+                .downcast_ref::<aerofed::Error>()
+                .is_some_and(aerofed::Error::is_bad_input)
             || cause.is::<aerofed::scenario::ScenarioError>()
-            || cause.downcast_ref::<aerofed_data::Error>().is_some_and(aerofed_data::Error::is_bad_input)
+            || cause
+                .downcast_ref::<aerofed_data::Error>()
+                .is_some_and(aerofed_data::Error::is_bad_input)
             || cause.is::<aerofed_nn::Error>()
     })
 }
@@ -30,7 +34,10 @@ pub(crate) fn is_bad_input(error: &anyhow::Error) -> bool {
 /// Whether whoever read our output has had enough, as `head` does.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let closed = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
-    error.chain().filter_map(|cause| cause.downcast_ref()).any(closed)
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref())
+        .any(closed)
 }
 
 /// A result, to stdout.

@@ -5,7 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
 }
 
 fn read(name: &str) -> String {
@@ -16,15 +19,26 @@ fn read(name: &str) -> String {
 fn paths_in(text: &str) -> Vec<String> {
     let code = text.split('`').skip(1).step_by(2);
     let known = ["crates/", "scenarios/", "scripts/", "docs/", ".ci/"];
-    code.filter(|span| known.iter().any(|start| span.starts_with(start))).map(Into::into).collect()
+    code.filter(|span| known.iter().any(|start| span.starts_with(start)))
+        .map(Into::into)
+        .collect()
 }
 
 #[test]
 fn paths_named_in_the_documents_exist() {
-    for name in ["README.md", "ARCHITECTURE.md", "PAPER.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+    for name in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "PAPER.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+    ] {
         let paths = paths_in(&read(name));
         for path in &paths {
-            assert!(root().join(path).exists(), "{name} names {path}, which does not exist");
+            assert!(
+                root().join(path).exists(),
+                "{name} names {path}, which does not exist"
+            );
         }
         assert!(name != "ARCHITECTURE.md" || paths.len() > 15, "{paths:?}");
     }
@@ -37,8 +51,12 @@ fn numbers(text: &str) -> Vec<u32> {
     let mut range_from = None;
     while let Some(open) = rest.find('(') {
         let between = &rest[..open];
-        let Some(close) = rest[open..].find(')') else { break };
-        let Ok(number) = rest[open + 1..open + close].parse::<u32>() else { break };
+        let Some(close) = rest[open..].find(')') else {
+            break;
+        };
+        let Ok(number) = rest[open + 1..open + close].parse::<u32>() else {
+            break;
+        };
         match range_from.filter(|_| between == "-") {
             Some(from) => found.extend(from + 1..=number),
             None if found.is_empty() && !between.is_empty() => break,
@@ -101,8 +119,15 @@ fn every_equation_in_the_table_is_named_in_its_files() {
 }
 
 fn cited_equations(source: &str) -> Vec<u32> {
-    let after = |mark: &'static str| source.match_indices(mark).map(move |(at, _)| at + mark.len());
-    after("Eq. ").chain(after("Eqs. ")).flat_map(|at| numbers(&source[at..])).collect()
+    let after = |mark: &'static str| {
+        source
+            .match_indices(mark)
+            .map(move |(at, _)| at + mark.len())
+    };
+    after("Eq. ")
+        .chain(after("Eqs. "))
+        .flat_map(|at| numbers(&source[at..]))
+        .collect()
 }
 
 #[test]
@@ -113,10 +138,20 @@ fn every_equation_cited_in_the_code_is_in_the_table() {
         sources(&root().join("crates").join(member).join("src"), &mut files);
     }
     for file in files {
-        let name = file.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
+        let name = file
+            .strip_prefix(root())
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_owned();
         for number in cited_equations(&fs::read_to_string(&file).unwrap()) {
-            let listed = rows.iter().any(|(equations, _)| equations.contains(&number));
-            assert!(listed, "{name} cites ({number}), which PAPER.md does not list");
+            let listed = rows
+                .iter()
+                .any(|(equations, _)| equations.contains(&number));
+            assert!(
+                listed,
+                "{name} cites ({number}), which PAPER.md does not list"
+            );
         }
     }
 }

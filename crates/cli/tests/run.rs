@@ -9,12 +9,24 @@ use serde_json::Value;
 
 /// A quick start small enough for a test.
 const SMALL: [&str; 10] = [
-    "run", "--set", "devices.count=30", "--set", "data.data_volume=600", "--set", "model.name=logistic",
-    "--set", "stop.max_rounds=3", "--out",
+    "run",
+    "--set",
+    "devices.count=30",
+    "--set",
+    "data.data_volume=600",
+    "--set",
+    "model.name=logistic",
+    "--set",
+    "stop.max_rounds=3",
+    "--out",
 ];
 
 fn aerofed(args: &[&str]) -> std::process::Output {
-    Command::cargo_bin("aerofed").unwrap().args(args).output().unwrap()
+    Command::cargo_bin("aerofed")
+        .unwrap()
+        .args(args)
+        .output()
+        .unwrap()
 }
 
 fn small(out: &Path, more: &[&str]) -> std::process::Output {
@@ -33,15 +45,31 @@ fn a_run_leaves_everything_promised() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let written: Value = serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
+    let written: Value =
+        serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
     assert_eq!(printed, written);
     for key in [
-        "method", "seed", "rounds", "stopped_by", "final_accuracy", "best_accuracy", "total_time_s", "total_energy_j",
-        "time", "energy", "targets", "wall_clock_s", "threads", "version",
+        "method",
+        "seed",
+        "rounds",
+        "stopped_by",
+        "final_accuracy",
+        "best_accuracy",
+        "total_time_s",
+        "total_energy_j",
+        "time",
+        "energy",
+        "targets",
+        "wall_clock_s",
+        "threads",
+        "version",
     ] {
         assert!(!printed[key].is_null(), "{key}");
     }
-    assert_eq!((printed["seed"].as_u64(), printed["rounds"].as_u64()), (Some(5), Some(3)));
+    assert_eq!(
+        (printed["seed"].as_u64(), printed["rounds"].as_u64()),
+        (Some(5), Some(3))
+    );
 
     // The table of rounds tells the same story as the summary.
     let rounds = fs::read_to_string(out.join("rounds.csv")).unwrap();
@@ -51,20 +79,57 @@ fn a_run_leaves_everything_promised() {
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
     assert_eq!(rows.len(), 3);
     assert!(rows.iter().all(|row| row.len() == header.len()));
-    let sum = |name: &str| rows.iter().map(|row| row[column(name)].parse::<f64>().unwrap()).sum::<f64>();
+    let sum = |name: &str| {
+        rows.iter()
+            .map(|row| row[column(name)].parse::<f64>().unwrap())
+            .sum::<f64>()
+    };
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs();
-    assert!(near(sum("energy_j"), printed["total_energy_j"].as_f64().unwrap()));
-    assert!(near(sum("time_s"), printed["total_time_s"].as_f64().unwrap()));
-    assert!(near(sum("edge_hover_j"), printed["energy"]["edge_hover_j"].as_f64().unwrap()));
-    assert_eq!(fs::read_to_string(out.join("uavs.csv")).unwrap().lines().count(), 1 + 3 * 5);
+    assert!(near(
+        sum("energy_j"),
+        printed["total_energy_j"].as_f64().unwrap()
+    ));
+    assert!(near(
+        sum("time_s"),
+        printed["total_time_s"].as_f64().unwrap()
+    ));
+    assert!(near(
+        sum("edge_hover_j"),
+        printed["energy"]["edge_hover_j"].as_f64().unwrap()
+    ));
+    assert_eq!(
+        fs::read_to_string(out.join("uavs.csv"))
+            .unwrap()
+            .lines()
+            .count(),
+        1 + 3 * 5
+    );
 
     // The scenario is complete: it repeats the run to the byte.
     let again = dir.path().join("again");
     let scenario = out.join("scenario.toml");
-    let output = aerofed(&["run", scenario.to_str().unwrap(), "--out", again.to_str().unwrap(), "--threads", "1"]);
+    let output = aerofed(&[
+        "run",
+        scenario.to_str().unwrap(),
+        "--out",
+        again.to_str().unwrap(),
+        "--threads",
+        "1",
+    ]);
     assert_eq!(output.status.code(), Some(0));
-    for name in ["scenario.toml", "rounds.csv", "uavs.csv", "events.jsonl", "model.safetensors", "map.svg"] {
-        assert_eq!(fs::read(out.join(name)).unwrap(), fs::read(again.join(name)).unwrap(), "{name}");
+    for name in [
+        "scenario.toml",
+        "rounds.csv",
+        "uavs.csv",
+        "events.jsonl",
+        "model.safetensors",
+        "map.svg",
+    ] {
+        assert_eq!(
+            fs::read(out.join(name)).unwrap(),
+            fs::read(again.join(name)).unwrap(),
+            "{name}"
+        );
     }
 }
 
@@ -90,7 +155,12 @@ fn a_finished_run_is_not_overwritten_unless_forced() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("--force"));
     assert_eq!(fs::read(out.join("summary.json")).unwrap(), before);
-    assert_eq!(small(&out, &["--quiet", "--force", "--seed", "9"]).status.code(), Some(0));
+    assert_eq!(
+        small(&out, &["--quiet", "--force", "--seed", "9"])
+            .status
+            .code(),
+        Some(0)
+    );
     assert_ne!(fs::read(out.join("summary.json")).unwrap(), before);
 }
 
@@ -110,11 +180,19 @@ fn the_small_commands_answer() {
     assert!(text(&aerofed(&["methods"]).stdout).contains("hfl"));
     assert!(text(&aerofed(&["--version"]).stdout).contains(env!("CARGO_PKG_VERSION")));
     let sets = text(&aerofed(&["data", "list"]).stdout);
-    assert!(sets.contains("fashion-mnist") && sets.contains("8000 training and 2000 test"), "{sets}");
+    assert!(
+        sets.contains("fashion-mnist") && sets.contains("8000 training and 2000 test"),
+        "{sets}"
+    );
     let table = text(&aerofed(&["data", "partition", "--set", "devices.count=20"]).stdout);
     assert!(table.lines().count() > 20, "{table}");
     for command in [
-        &["run"][..], &["methods"], &["scenario", "check"], &["scenario", "defaults"], &["data", "get"], &["data", "check"],
+        &["run"][..],
+        &["methods"],
+        &["scenario", "check"],
+        &["scenario", "defaults"],
+        &["data", "get"],
+        &["data", "check"],
     ] {
         let help = aerofed(&[command, &["--help"]].concat());
         assert_eq!(help.status.code(), Some(0));
@@ -150,9 +228,13 @@ fn an_interrupted_run_keeps_its_rounds() {
         assert!(child.try_wait().unwrap().is_none(), "ended by itself");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    Process::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    Process::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
     assert!(child.wait().unwrap().success());
-    let summary: Value = serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
+    let summary: Value =
+        serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
     assert_eq!(summary["stopped_by"], "interrupted");
     assert!(summary["rounds"].as_u64().unwrap() >= 2);
 }

@@ -1,1 +1,16 @@
-//! Tables and plots from run logs.
+//! What people look at after a run: [`summary_table`] for the terminal, [`progress_svg`] and
+//! [`map_svg`] for the eye.
+//!
+//! The pictures are SVG written by hand rather than by a plotting crate: each is a page of text
+//! that needs no font files and no raster backend, opens in any browser, and is the same bytes for
+//! the same run on every machine.
+
+mod map;
+mod progress;
+mod svg;
+mod table;
+pub mod units;
+
+pub use map::map_svg;
+pub use progress::progress_svg;
+pub use table::summary_table;

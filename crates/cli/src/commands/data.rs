@@ -87,7 +87,11 @@ fn list() -> Result<()> {
             "  embedded   {samples} training and {tests} test samples, {height}x{width}x{channels}"
         )?;
         writeln!(text, "  classes    {}", train.class_names.join(", "))?;
-        writeln!(text, "  full set   `aerofed data get {set}` ({})", set.package())?;
+        writeln!(
+            text,
+            "  full set   `aerofed data get {set}` ({})",
+            set.package()
+        )?;
         writeln!(text, "  licence    {}", set.licence())?;
     }
     text.push_str(

@@ -60,7 +60,11 @@ impl RunArgs {
         let mut all = self.settings.clone();
         all.extend(self.method.iter().map(|name| format!("method={name:?}")));
         all.extend(self.seed.iter().map(|seed| format!("seed={seed}")));
-        all.extend(self.rounds.iter().map(|rounds| format!("stop.max_rounds={rounds}")));
+        all.extend(
+            self.rounds
+                .iter()
+                .map(|rounds| format!("stop.max_rounds={rounds}")),
+        );
         all
     }
 }
@@ -127,7 +131,10 @@ fn unused_folder(scenario: &ValidScenario) -> PathBuf {
         1 => PathBuf::from("runs").join(&name),
         n => PathBuf::from("runs").join(format!("{name}-{n}")),
     });
-    candidates.into_iter().find(|path| !path.exists()).unwrap_or_else(|| name.into())
+    candidates
+        .into_iter()
+        .find(|path| !path.exists())
+        .unwrap_or_else(|| name.into())
 }
 
 /// A flag that the first Ctrl-C or SIGTERM raises; the second one ends the program at once.
@@ -157,7 +164,10 @@ impl Progress {
             return Self::Nothing;
         }
         if !console::is_watched() {
-            return Self::Lines { every: of.div_ceil(10), of };
+            return Self::Lines {
+                every: of.div_ceil(10),
+                of,
+            };
         }
         let template = "round {pos}/{len} [{bar:30}] {msg}  ETA {eta}";
         let style = ProgressStyle::with_template(template).map(|style| style.progress_chars("=> "));
