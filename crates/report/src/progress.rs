@@ -116,7 +116,7 @@ fn accuracy_panel(svg: &mut Svg, summary: &Summary, records: &[RoundRecord]) {
         "font-size=\"12\" font-weight=\"600\" fill=\"{blue}\" text-anchor=\"end\" \
          stroke=\"#ffffff\" stroke-width=\"3\" stroke-linejoin=\"round\" paint-order=\"stroke\""
     );
-    let at = end_label_spot(end, &target_lines);
+    let at = end_label_spot(&points, end, &target_lines);
     svg.text(at, &style, &percent(last.test_accuracy, 1));
 }
 
@@ -132,23 +132,44 @@ fn percent_range(fractions: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (10.0 * least.min(top - 2.0).max(0.0), 10.0 * top.max(2.0))
 }
 
-/// Above the end of the curve, or below it where a target's line or the frame is in the way.
-fn end_label_spot(end: Spot, target_lines: &[f64]) -> Spot {
-    let free = |baseline: &f64| {
-        let box_of_text = baseline - 11.0..baseline + 3.0;
-        box_of_text.start >= ACCURACY.top - 2.0
-            && box_of_text.end <= ACCURACY.bottom
-            && !target_lines.iter().any(|line| box_of_text.contains(line))
-    };
-    let choices = [end.1 - 9.0, end.1 + 20.0, end.1 - 15.0, end.1 + 26.0];
-    let inside = |baseline: &f64| baseline - 13.0 >= ACCURACY.top;
-    let baseline = choices
-        .iter()
-        .find(|b| free(b))
-        .or(choices.iter().find(|b| inside(b)))
-        .unwrap_or(&choices[1]);
+/// Beside the end of the curve, where neither the curve nor a target's line is in the way; on a
+/// target's line when nothing better is left.
+fn end_label_spot(points: &[Spot], end: Spot, target_lines: &[f64]) -> Spot {
+    const WIDTH: f64 = 48.0;
     // A curve of one early point must not push its label over the axis.
-    (end.0.max(ACCURACY.left + 44.0), *baseline)
+    let right = end.0.max(ACCURACY.left + WIDTH);
+    let heights = heights_from(points, right - WIDTH);
+    let clear_of = |baseline: &f64, lines: &[f64]| {
+        let (top, bottom) = (baseline - 13.0, baseline + 5.0);
+        top >= ACCURACY.top - 4.0
+            && bottom <= ACCURACY.bottom + 2.0
+            && !lines.iter().any(|line| (top..bottom).contains(line))
+            && (bottom <= heights.0 || top >= heights.1)
+    };
+    let near = [9.0, 14.0, 20.0, 28.0];
+    let choices = near
+        .iter()
+        .flat_map(|gap| [heights.0 - gap, heights.1 + gap + 9.0]);
+    let choices: Vec<f64> = choices.collect();
+    let free = choices.iter().find(|b| clear_of(b, target_lines));
+    let baseline = free.or(choices.iter().find(|b| clear_of(b, &[])));
+    (right, *baseline.unwrap_or(&(end.1 - 9.0)))
+}
+
+/// The highest and the lowest the curve gets from `left` on, as coordinates.
+fn heights_from(points: &[Spot], left: f64) -> (f64, f64) {
+    let entry = points.windows(2).find_map(|pair| {
+        let [(x1, y1), (x2, y2)] = [pair[0], pair[1]];
+        let share = (left - x1) / (x2 - x1);
+        (0.0..1.0)
+            .contains(&share)
+            .then_some(y1 + share * (y2 - y1))
+    });
+    let inside = points.iter().filter(|(x, _)| *x >= left).map(|(_, y)| *y);
+    let heights = inside.chain(entry);
+    heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(top, bottom), y| {
+        (top.min(y), bottom.max(y))
+    })
 }
 
 /// A thin line for each target, named in the margin; names that would touch are moved apart.
@@ -203,6 +224,25 @@ mod tests {
         assert_eq!(apart(&[10.0, 12.0, 50.0], 12.0, 60.0), [10.0, 22.0, 50.0]);
         assert_eq!(apart(&[55.0, 56.0], 12.0, 60.0), [48.0, 60.0]);
         assert!(apart(&[], 12.0, 60.0).is_empty());
+    }
+
+    #[test]
+    fn the_end_label_stays_off_the_curve_and_off_targets() {
+        let steep = [(60.0, 300.0), (340.0, 160.0), (376.0, 130.0)];
+        let end = steep[2];
+        assert_eq!(heights_from(&steep, 340.0), (130.0, 160.0));
+        assert_eq!(heights_from(&steep, 200.0), (130.0, 230.0));
+        assert_eq!(end_label_spot(&steep, end, &[]), (376.0, 121.0));
+        // A target just above: further up, rather than down into the curve.
+        let (_, baseline) = end_label_spot(&steep, end, &[112.0]);
+        let covers = |y: f64| (baseline - 11.0..baseline + 3.0).contains(&y);
+        assert!(
+            !covers(112.0) && !covers(130.0) && !covers(150.0),
+            "{baseline}"
+        );
+        // At the very top: below.
+        let flat = [(60.0, 67.0), (376.0, 67.0)];
+        assert!(end_label_spot(&flat, flat[1], &[66.0]).1 > 76.0);
     }
 
     #[test]
