@@ -109,7 +109,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     let plot = aerofed_report::progress_svg(&outcome.summary, &outcome.records);
     folder.add_file("progress.svg", plot.as_bytes())?;
     if let Some(last) = outcome.records.last() {
-        let map = aerofed_report::map_svg(&outcome.world, last, scenario.uavs.battery_j);
+        let uavs = &scenario.uavs;
+        let map = aerofed_report::map_svg(&outcome.world, last, uavs.base_m, uavs.battery_j);
         folder.add_file("map.svg", map.as_bytes())?;
     }
     folder.finish(&outcome)?;
