@@ -137,7 +137,7 @@ fn fields_of_other_kinds_refuse_bad_values_by_name() {
         ("devices.count=100", "data.data_volume=8001", "8001"),
         (
             "model.name=cnn",
-            "model.layers=[{kind=\"conv\", filters=1, kernel=99}]",
+            "model.layers=[{kind=\"conv\", filters=1, kernel=99}, {kind=\"dense\", units=10}]",
             "kernel",
         ),
         (
@@ -246,7 +246,9 @@ fn data_that_is_no_data_is_refused_by_name() {
     let images = dir.path().join("images");
     for class in ["cat", "dog"] {
         fs::create_dir_all(images.join(class)).unwrap();
-        fs::write(images.join(class).join("fake.png"), "not an image").unwrap();
+        for name in ["fake.png", "other.jpg"] {
+            fs::write(images.join(class).join(name), "not an image").unwrap();
+        }
     }
     run_refused(
         &["data.set=images", &format!("data.dir={}", images.display())],
