@@ -1,1 +1,3 @@
 //! Federated learning where the aggregators fly.
+
+pub mod solve;
