@@ -34,3 +34,24 @@ fn explore() {
         }
     }
 }
+
+#[test]
+fn explore_palm() {
+    for class in CLASSES.into_iter().filter(|c| std::env::var("CLASS").map_or(true, |v| v == format!("{c:?}"))) {
+        for n in [1usize, 3, 10, 30, 100, 300] {
+            let n = if class == Class::Single { 1 } else { n };
+            let reps = 4;
+            let mut worst = 0.0f64; let mut werr = 0.0f64; let mut fails = 0;
+            let t = std::time::Instant::now();
+            for seed in 0..reps {
+                let c = cell(class, n, seed);
+                let a = palm::solve(&c, 5, &palm::settings()).unwrap();
+                let mut s = Solver::new();
+                let e = s.solve(&c, 5).unwrap();
+                worst = worst.max(a.kkt_residual); werr = werr.max(a.objective / e.objective - 1.0);
+                if a.status != Status::Solved { fails += 1 }
+            }
+            println!("{class:?} n={n} fails {fails} gap {worst:.1e} err {werr:.1e} ms {:.2}", t.elapsed().as_secs_f64() * 1e3 / reps as f64);
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Mathematics that knows no UAV: optimisation problems with names, inputs and certificates of their own.
 
-//pub mod augmented_lagrangian;
+pub mod augmented_lagrangian;
 pub mod bandwidth;
 
 use serde::{Deserialize, Serialize};

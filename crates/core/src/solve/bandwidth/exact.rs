@@ -154,7 +154,7 @@ impl Solver {
         fill_budgets(cell, answer, total);
         cell.price(local_iterations, answer);
         let bound = self.market.bound([at[0].exp(), at[1].exp()]);
-        answer.set_bound(bound);
+        answer.set_bound(bound, GAP_TOLERANCE);
     }
 }
 
@@ -176,10 +176,10 @@ pub(super) fn fill_budgets(cell: &Cell, answer: &mut Solution, total: [f64; 2]) 
 
 impl Solution {
     /// Records a proven lower bound of the objective as `kkt_residual` and `status`.
-    pub(super) fn set_bound(&mut self, bound: f64) {
+    pub(super) fn set_bound(&mut self, bound: f64, tolerance: f64) {
         let gap = (self.objective - bound) / self.objective;
         self.kkt_residual = if gap.is_nan() { f64::INFINITY } else { gap.max(0.0) };
-        self.status = if self.kkt_residual <= GAP_TOLERANCE { Status::Solved } else { Status::IterationLimit };
+        self.status = if self.kkt_residual <= tolerance { Status::Solved } else { Status::IterationLimit };
     }
 }
 
