@@ -107,6 +107,11 @@ impl Range {
     }
 }
 
+/// Says whether a round can have so many local steps.
+pub(super) fn check_iterations(local_iterations: u32) -> Result<(), CellError> {
+    ITERATIONS.check(f64::from(local_iterations), || "local_iterations".to_owned())
+}
+
 impl Cell {
     /// Says which field, if any, holds a value that no cell can have.
     ///
@@ -122,10 +127,10 @@ impl Cell {
             (&BITS, self.model_bits_up, "model_bits_up"),
             (&BITS, self.model_bits_down, "model_bits_down"),
             (&POWER, self.broadcast_power_w, "broadcast_power_w"),
-            (&ITERATIONS, self.local_iterations.map_or(1.0, f64::from), "local_iterations"),
         ] {
             range.check(value, || name.to_owned())?;
         }
+        self.local_iterations.map_or(Ok(()), check_iterations)?;
         if self.energy_weight == 0.0 && self.time_weight == 0.0 {
             return Err(CellError::NoObjective);
         }
@@ -174,10 +179,10 @@ impl Cell {
     /// Its status is [`Status::Solved`] (there is nothing to iterate) and its `kkt_residual` is infinite: it claims no optimality.
     ///
     /// # Errors
-    /// What [`Cell::check`] finds.
+    /// What [`Cell::check`] finds, or a `local_iterations` out of range.
     pub fn equal_split(&self, local_iterations: u32) -> Result<Solution, CellError> {
         self.check()?;
-        ITERATIONS.check(f64::from(local_iterations), || "local_iterations".to_owned())?;
+        check_iterations(local_iterations)?;
         // Half a rounding error a device below the exact share: the sum cannot exceed the budget.
         let share = (1.0 - self.devices.len() as f64 * f64::EPSILON) / self.devices.len() as f64;
         let share = if self.devices.len() == 1 { 1.0 } else { share };

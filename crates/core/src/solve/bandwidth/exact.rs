@@ -1,6 +1,6 @@
 //! Newton's method on the three equations of a cell, with a line search, a feasible answer and a certificate.
 
-use super::cell::{Cell, CellError, DeviceShare, Solution};
+use super::cell::{Cell, CellError, DeviceShare, Solution, check_iterations};
 use super::dual::{Market, Sums};
 use crate::solve::Status;
 
@@ -57,9 +57,10 @@ impl Solver {
     /// The globally optimal bands for `local_iterations` steps; [`Cell::local_iterations`] is not looked at.
     ///
     /// # Errors
-    /// What [`Cell::check`] finds.
+    /// What [`Cell::check`] finds, or a `local_iterations` out of range.
     pub fn solve(&mut self, cell: &Cell, local_iterations: u32) -> Result<&Solution, CellError> {
         cell.check()?;
+        check_iterations(local_iterations)?;
         self.solve_checked(cell, local_iterations);
         Ok(&self.answer)
     }

@@ -9,7 +9,7 @@
 //!
 //! is convex too, and all constraints are of order one whatever the gains.
 
-use super::cell::{Cell, CellError, DeviceShare, Solution, transfer_time_s};
+use super::cell::{Cell, CellError, DeviceShare, Solution, check_iterations, transfer_time_s};
 use super::dual::Market;
 use super::exact::fill_budgets;
 use crate::solve::augmented_lagrangian::{Problem, Settings, minimise};
@@ -118,9 +118,10 @@ pub fn settings() -> Settings {
 /// Solves a cell for `local_iterations` steps by the augmented Lagrangian.
 ///
 /// # Errors
-/// What [`Cell::check`] finds.
+/// What [`Cell::check`] finds, or a `local_iterations` out of range.
 pub fn solve(cell: &Cell, local_iterations: u32, settings: &Settings) -> Result<Solution, CellError> {
     cell.check()?;
+    check_iterations(local_iterations)?;
     Ok(solve_checked(cell, local_iterations, settings))
 }
 
