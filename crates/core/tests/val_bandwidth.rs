@@ -54,23 +54,39 @@ fn assert_feasible(cell: &Cell, answer: &Solution) {
     assert_eq!(slowest_s, answer.round_time_s);
 }
 
+/// The objective of section 6, straight from the bands.
+fn cost(cell: &Cell, h: u32, answer: &Solution) -> f64 {
+    let (mut own, mut slowest_s) = (0.0, 0.0_f64);
+    for (device, given) in cell.devices.iter().zip(&answer.devices) {
+        let time_s = |bits: f64, snr_hz: f64, band_hz: f64| bits / (band_hz * (snr_hz / band_hz).ln_1p() / std::f64::consts::LN_2);
+        let up_s = time_s(cell.model_bits_up, device.snr_up_hz, given.bandwidth_up_hz);
+        let down_s = time_s(cell.model_bits_down, device.snr_down_hz, given.bandwidth_down_hz);
+        own += device.tx_power_w * up_s + cell.broadcast_power_w * down_s + f64::from(h) * device.iteration_energy_j;
+        slowest_s = slowest_s.max(up_s + down_s + f64::from(h) * device.iteration_time_s);
+    }
+    cell.energy_weight * own + (cell.energy_weight * cell.hover_power_w + cell.time_weight) * slowest_s
+}
+
 /// Clarabel's objective, in units that let it meet its tolerance; `None` where it never does.
 fn conic_objective(cell: &Cell, h: u32, exact: &Solution) -> Option<f64> {
+    let exact_cost = cost(cell, h, exact);
     let own = |n: usize| [exact.devices[n].bandwidth_up_hz, exact.devices[n].bandwidth_down_hz];
     // Units are free: taking them from our own answer changes the arithmetic, not the problem.
-    [(false, 1e-9), (true, 1e-9), (true, 1e-8), (false, 1e-8), (true, 1e-7)].into_iter().find_map(|(scaled, tolerance)| {
+    [(true, 1e-9), (true, 1e-8), (false, 1e-9), (false, 1e-8)].into_iter().find_map(|(scaled, tolerance)| {
         let found = if scaled {
             conic::reference(cell, h, own, tolerance)
         } else {
             conic::reference(cell, h, conic::equal_units(cell), tolerance)
         };
-        found.solved.then_some(found.objective)
+        // A 'solution' above a feasible point's cost, evaluated from the model's formula, is none: Clarabel's tolerance on cones
+        // was too loose for the cell.
+        (found.solved && found.objective <= exact_cost * (1.0 + 1e-6)).then_some(found.objective)
     })
 }
 
 #[test]
 fn exact_and_palm_agree_with_a_conic_solver() {
-    let (mut compared, mut unsolved) = (0, 0);
+    let (mut compared, mut beyond) = (0, 0);
     let (mut worst_exact, mut worst_palm) = (0.0_f64, 0.0_f64);
     for class in CLASSES {
         for index in 0..20_u32 {
@@ -84,6 +100,7 @@ fn exact_and_palm_agree_with_a_conic_solver() {
                 assert_feasible(&cell, answer);
                 assert_eq!(answer.status, Status::Solved, "{class:?} of {count}: {:e}", answer.kkt_residual);
             }
+            assert!((cost(&cell, h, exact) / exact.objective - 1.0).abs() < 1e-12);
             assert!(exact.kkt_residual <= GAP_TOLERANCE);
             assert!(exact.objective <= palm.objective * (1.0 + 1e-10), "{class:?} of {count}: palm found better");
             match conic_objective(&cell, h, exact) {
@@ -95,13 +112,13 @@ fn exact_and_palm_agree_with_a_conic_solver() {
                     assert!(errors[0] <= 1e-6 && errors[1] <= 1e-6, "{class:?} of {count}, seed {index}: {errors:?}");
                 }
                 // Then the duality gap above is the proof.
-                None => unsolved += 1,
+                None => beyond += 1,
             }
         }
     }
-    println!("{compared} cells compared, {unsolved} beyond Clarabel; exact {worst_exact:.1e}, palm {worst_palm:.1e}");
+    println!("{compared} cells compared, {beyond} beyond Clarabel; exact {worst_exact:.1e}, palm {worst_palm:.1e}");
     assert!(compared >= 200, "only {compared} cells compared");
-    assert!(unsolved <= 10, "{unsolved} cells beyond Clarabel");
+    assert!(beyond <= 10, "{beyond} cells beyond Clarabel");
 }
 
 #[test]
@@ -152,7 +169,7 @@ fn corners_of_the_allowed_ranges_end_honestly() {
         };
         let mut solver = Solver::new();
         let answer = solver.solve(&cell, 5).unwrap();
-        assert!(answer.objective.is_finite() && answer.objective > 0.0);
+        assert!(answer.objective.is_finite() && answer.objective > 0.0, "seed {seed}: {answer:?} of {cell:?}");
         assert_feasible(&cell, answer);
         assert_eq!(answer.status == Status::Solved, answer.kkt_residual <= GAP_TOLERANCE);
         solved += usize::from(answer.status == Status::Solved);

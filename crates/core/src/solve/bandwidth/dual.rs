@@ -15,6 +15,9 @@
 use super::cell::Cell;
 use super::link::{Point, exponential, log_ratio};
 
+/// How often [`Market::guess`] asks every device.
+pub(super) const GUESS_PASSES: usize = 3;
+
 /// One direction of one device: constants and the SNR found last.
 #[derive(Clone, Copy, Debug, Default)]
 struct Link {
@@ -146,17 +149,16 @@ impl Node {
             let growth = [self.up.floor_s * up.growth, self.down.floor_s * down.growth];
             // The time both links will take once they have followed their prices, to first order.
             let time = self.up.floor_s * up.excess + self.down.floor_s * down.excess + growth[0] * lag[0] + growth[1] * lag[1];
-            let mut step = 0.0;
+            let (mut step, mut next) = (0.0, w);
             if w > 0.0 || time > target_s {
                 if time <= 0.0 {
                     return None;
                 }
                 let fall = growth[0] / k_up + growth[1] / k_down;
                 step = log_ratio(time, target_s) * time / (fall * (w + offset));
-                let next = ((w + offset) * exponential(step) - offset).max(0.0);
+                next = ((w + offset) * exponential(step) - offset).max(0.0);
                 lag[0] -= log_ratio(self.up.weight + next, k_up);
                 lag[1] -= log_ratio(self.down.weight + next, k_down);
-                self.multiplier = next;
             }
             let moves = [lag[0] / up.slope, lag[1] / down.slope];
             let largest = moves[0].abs().max(moves[1].abs()).max(step.abs());
@@ -164,6 +166,7 @@ impl Node {
             if !(largest < 2.0) {
                 return None;
             }
+            self.multiplier = next;
             (self.up.snr, self.up.log) = up.position(moves[0]);
             (self.down.snr, self.down.log) = down.position(moves[1]);
             if largest < 1e-6 {
@@ -316,7 +319,7 @@ impl Market {
             prices[1] += node.down.price(even) / count;
         }
         let mut excess_s = 0.0_f64;
-        for _ in 0..3 {
+        for _ in 0..GUESS_PASSES {
             let (mut shares, mut slopes) = ([0.0; 2], [0.0; 2]);
             for node in &mut self.nodes {
                 let Decision { up, down } = node.decide(prices, even);

@@ -1,7 +1,7 @@
 //! Newton's method on the three equations of a cell, with a line search, a feasible answer and a certificate.
 
 use super::cell::{Cell, CellError, DeviceShare, Solution, check_iterations};
-use super::dual::{Market, Sums};
+use super::dual::{GUESS_PASSES, Market, Sums};
 use crate::solve::Status;
 
 /// Duality gap, relative to the objective, up to which a cell counts as solved.
@@ -49,6 +49,11 @@ impl Solver {
         Self::default()
     }
 
+    /// Forgets the last solution, so that the next call starts from scratch; the buffers stay.
+    pub fn forget(&mut self) {
+        self.last = None;
+    }
+
     /// How often the last call went over all devices.
     pub fn passes(&self) -> usize {
         self.passes
@@ -79,6 +84,7 @@ impl Solver {
         }
         self.market.load(cell, local_iterations, false);
         let (prices, excess_s) = self.market.guess();
+        self.passes += GUESS_PASSES;
         self.finish(cell, local_iterations, [prices[0].ln(), prices[1].ln(), excess_s.ln()]);
     }
 
