@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::scenario::ScenarioError;
+use crate::solve::bandwidth::CellError;
 
 /// Everything that can stop a run from starting or finishing.
 ///
@@ -20,6 +21,9 @@ pub enum Error {
     /// The model does not fit the data, or training was asked for something impossible.
     #[error(transparent)]
     Network(#[from] aerofed_nn::Error),
+    /// A cell cannot be planned for.
+    #[error(transparent)]
+    Cell(#[from] CellError),
     /// A decision module returned something that the world cannot carry out.
     #[error("method `{method}` made an impossible decision: {reason}")]
     Decision {

@@ -18,6 +18,7 @@ pub mod run;
 pub mod run_folder;
 pub mod scenario;
 pub mod seed;
+pub mod solve;
 pub mod world;
 
 pub use error::Error;

@@ -68,6 +68,8 @@ pub struct RoundRecord {
     pub model_change: f64,
     /// Mean loss of the local steps; NaN when nobody trained.
     pub train_loss: f64,
+    /// Cross-entropy of the global model on the probe samples, which controllers may see.
+    pub probe_loss: f64,
     /// Cross-entropy of the global model on the test set.
     pub test_loss: f64,
     /// Accuracy of the global model on the test set, 0 to 1.

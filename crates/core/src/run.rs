@@ -14,10 +14,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use aerofed_data::{Dataset, PartitionPlan, Split};
+use aerofed_data::{Dataset, Partition, PartitionPlan, Split};
 use aerofed_nn::{ModelSpec, Network, Shape};
 
 use crate::Error;
+use crate::decide::allocation::RoundProgress;
 use crate::decide::association::{Scene, flaw};
 use crate::learn::aggregation;
 use crate::learn::trainer::{CpuTrainer, Trainer};
@@ -35,6 +36,7 @@ mod fleet;
 mod global;
 
 use books::Books;
+use cells::CellWork;
 
 /// A run between rounds: everything that the next round depends on.
 pub struct Simulation {
@@ -46,6 +48,10 @@ pub struct Simulation {
     network: Network,
     /// Training samples of each device.
     held: Vec<Vec<u32>>,
+    /// Samples that the controller may look at.
+    probe: Vec<u32>,
+    /// Loss of the global model on them.
+    probe_loss: f64,
     global_model: Vec<f32>,
     round: usize,
     cumulative_energy_j: f64,
@@ -214,21 +220,29 @@ impl Simulation {
         let Split { train, test } = load_data(scenario)?;
         let network = network_for(scenario, &train)?;
         let mut rng = stream(scenario.seed, Stream::Partition, 0, 0);
-        let held = aerofed_data::partition(&train, &partition_plan(scenario), &mut rng)?.devices;
+        let Partition {
+            devices: held,
+            probe,
+            ..
+        } = aerofed_data::partition(&train, &partition_plan(scenario), &mut rng)?;
         let samples = held
             .iter()
             .map(|of_device| of_device.len() as u32)
             .collect();
         let sample_bits = 8.0 * train.input_len() as f64;
         let trainer = CpuTrainer::new(network.clone(), Arc::new(train), Arc::new(test), threads);
+        let global_model = network.init(&mut stream(scenario.seed, Stream::ModelInit, 0, 0));
+        let probe_loss = trainer.evaluate(&global_model, &probe)?.loss;
         Ok(Self {
             scenario: scenario.clone(),
             world: World::new(scenario, samples, sample_bits),
             nature: Nature::new(scenario),
             trainer: Box::new(trainer),
-            global_model: network.init(&mut stream(scenario.seed, Stream::ModelInit, 0, 0)),
+            global_model,
             network,
             held,
+            probe,
+            probe_loss,
             round: 0,
             cumulative_energy_j: 0.0,
         })
@@ -277,6 +291,7 @@ impl Simulation {
 
         // global
         let merged = self.global_phase(&mut cells, &edge, method, &mut books);
+        let merged_anything = merged.model.is_some();
         let model_change = merged
             .model
             .as_ref()
@@ -293,6 +308,16 @@ impl Simulation {
         // test
         if self.global_model.iter().any(|weight| !weight.is_finite()) {
             books.tell(EventKind::Diverged);
+        }
+        let loss_before = self.probe_loss;
+        self.probe_loss = self.trainer.evaluate(&self.global_model, &self.probe)?.loss;
+        if merged_anything {
+            method.allocation.observe(&RoundProgress {
+                edge_rounds: edge.rounds,
+                local_iterations: mean_iterations(&cells),
+                loss_before,
+                loss_after: self.probe_loss,
+            });
         }
         let energy = books.total_energy();
         self.cumulative_energy_j += energy.total_j();
@@ -311,6 +336,7 @@ impl Simulation {
             aggregator: merged.aggregator,
             model_change,
             train_loss: edge.train_loss,
+            probe_loss: self.probe_loss,
             test_loss: test.loss,
             test_accuracy: test.accuracy(),
             uavs: books.close(&self.world, &coverage, &cells, edge.rounds),
@@ -328,6 +354,16 @@ impl Simulation {
     fn model_bits(&self) -> f64 {
         self.network.parameter_count() as f64 * self.scenario.model.bits_per_parameter
     }
+}
+
+/// H of the average device.
+fn mean_iterations(cells: &[CellWork]) -> f64 {
+    let devices: usize = cells.iter().map(|cell| cell.devices.len()).sum();
+    let steps: usize = cells
+        .iter()
+        .map(|cell| cell.devices.len() * cell.plan.local_iterations)
+        .sum();
+    steps as f64 / devices as f64
 }
 
 impl Books {

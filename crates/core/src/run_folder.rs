@@ -150,7 +150,7 @@ fn json(value: &impl serde::Serialize) -> String {
 
 fn round_header() -> String {
     let mut header = String::from(
-        "round,clock_s,cumulative_energy_j,time_s,energy_j,test_accuracy,test_loss,train_loss,edge_rounds,local_iterations,covered,selected,\
+        "round,clock_s,cumulative_energy_j,time_s,energy_j,test_accuracy,test_loss,probe_loss,train_loss,edge_rounds,local_iterations,covered,selected,\
          updates_computed,updates_lost,active_uavs,aggregator,model_change",
     );
     TimeItem::ALL
@@ -178,7 +178,7 @@ fn round_row(record: &RoundRecord) -> String {
         .aggregator
         .map_or(String::new(), |uav| uav.0.to_string());
     let mut row = format!(
-        "{},{},{},{},{},{},{},{},{},{longest},{},{},{},{},{active},{aggregator},{}",
+        "{},{},{},{},{},{},{},{},{},{},{longest},{},{},{},{},{active},{aggregator},{}",
         record.round,
         record.clock_s,
         record.cumulative_energy_j,
@@ -186,6 +186,7 @@ fn round_row(record: &RoundRecord) -> String {
         record.energy.total_j(),
         record.test_accuracy,
         record.test_loss,
+        record.probe_loss,
         record.train_loss,
         record.edge_rounds,
         record.covered,

@@ -1,39 +1,26 @@
 //! How many local iterations, and how a cell's bandwidth is shared.
 
 use crate::scenario;
+use crate::world::UavId;
 
-/// A UAV and the devices it selected, as far as time and energy go.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cell {
-    /// Power of hovering, W.
-    pub hover_power_w: f64,
-    /// Power of the UAV's downlink, W.
-    pub broadcast_power_w: f64,
-    /// Uplink bandwidth to share, Hz.
-    pub bandwidth_up_hz: f64,
-    /// Downlink bandwidth to share, Hz.
-    pub bandwidth_down_hz: f64,
-    /// Size of a device's model on the air, bit.
-    pub model_bits_up: f64,
-    /// Size of the edge model on the air, bit.
-    pub model_bits_down: f64,
-    /// The selected devices.
-    pub devices: Vec<CellDevice>,
-}
+mod convergence;
+mod p1;
 
-/// One selected device.
+pub use crate::solve::bandwidth::{Cell, CellDevice, CellError};
+pub use convergence::RoundsEstimate;
+pub use p1::P1;
+
+/// What a global round did to the model, as far as the controller can see.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CellDevice {
-    /// Received power over noise density on the way up, Hz.
-    pub snr_up_hz: f64,
-    /// The same on the way down, Hz.
-    pub snr_down_hz: f64,
-    /// Transmit power, W.
-    pub tx_power_w: f64,
-    /// Seconds of one local iteration.
-    pub iteration_time_s: f64,
-    /// Joules of one local iteration.
-    pub iteration_energy_j: f64,
+pub struct RoundProgress {
+    /// Edge rounds done (K).
+    pub edge_rounds: usize,
+    /// Mean local iterations over the devices that trained (H).
+    pub local_iterations: f64,
+    /// Loss of the global model on the probe samples before the round.
+    pub loss_before: f64,
+    /// The same after the round.
+    pub loss_after: f64,
 }
 
 /// The decision for a cell; bandwidths are in the order of the cell's devices.
@@ -82,8 +69,14 @@ impl CellPlan {
 
 /// Chooses H and the bandwidth of each device.
 pub trait Allocation: Send {
-    /// The plan for one cell, which has at least one device.
-    fn allocate(&mut self, cell: &Cell) -> CellPlan;
+    /// The plan for one UAV's cell, which has at least one device.
+    ///
+    /// # Errors
+    /// When the cell holds a number that no cell can have.
+    fn allocate(&mut self, uav: UavId, cell: &Cell) -> Result<CellPlan, CellError>;
+
+    /// Told after each global round how it went.
+    fn observe(&mut self, _progress: &RoundProgress) {}
 }
 
 /// Fixed H, equal parts.
@@ -94,21 +87,24 @@ pub struct Equal {
 }
 
 impl Allocation for Equal {
-    fn allocate(&mut self, cell: &Cell) -> CellPlan {
+    fn allocate(&mut self, _: UavId, cell: &Cell) -> Result<CellPlan, CellError> {
         let count = cell.devices.len();
-        CellPlan {
+        Ok(CellPlan {
             local_iterations: self.local_iterations,
             bandwidth_up_hz: vec![cell.bandwidth_up_hz / count as f64; count],
             bandwidth_down_hz: vec![cell.bandwidth_down_hz / count as f64; count],
-        }
+        })
     }
 }
 
 /// The allocation a scenario asks for.
 #[must_use]
 pub fn from_config(config: &scenario::Allocation) -> Box<dyn Allocation> {
-    match *config {
-        scenario::Allocation::Equal { local_iterations } => Box::new(Equal { local_iterations }),
+    match config {
+        scenario::Allocation::Equal { local_iterations } => Box::new(Equal {
+            local_iterations: *local_iterations,
+        }),
+        scenario::Allocation::P1(config) => Box::new(P1::new(config)),
     }
 }
 
@@ -125,10 +121,16 @@ mod tests {
             iteration_energy_j: 0.1,
         };
         Cell {
+            energy_weight: 0.5,
+            time_weight: 0.5,
+            hover_power_w: 100.0,
+            broadcast_power_w: 0.8,
             bandwidth_up_hz: 3e7,
             bandwidth_down_hz: 7e7,
+            model_bits_up: 698_880.0,
+            model_bits_down: 698_880.0,
+            local_iterations: None,
             devices: vec![device; count],
-            ..Cell::default()
         }
     }
 
@@ -138,7 +140,8 @@ mod tests {
         let plan = Equal {
             local_iterations: 5,
         }
-        .allocate(&cell);
+        .allocate(UavId(0), &cell)
+        .unwrap();
         assert_eq!(plan.flaw(&cell), None);
         assert_eq!(plan.local_iterations, 5);
         assert!((plan.bandwidth_up_hz.iter().sum::<f64>() / 3e7 - 1.0).abs() < 1e-12);
@@ -151,7 +154,8 @@ mod tests {
         let good = Equal {
             local_iterations: 1,
         }
-        .allocate(&cell);
+        .allocate(UavId(0), &cell)
+        .unwrap();
         for bad in [
             CellPlan {
                 local_iterations: 0,

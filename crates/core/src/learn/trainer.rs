@@ -36,6 +36,12 @@ pub trait Trainer: Send {
     /// # Errors
     /// When the weights do not fit the network.
     fn test(&self, weights: &[f32]) -> Result<Evaluation, Error>;
+
+    /// Loss and accuracy of a model on training samples of the caller's choice.
+    ///
+    /// # Errors
+    /// When the weights do not fit the network.
+    fn evaluate(&self, weights: &[f32], samples: &[u32]) -> Result<Evaluation, Error>;
 }
 
 /// Trains on this machine's cores.
@@ -80,5 +86,11 @@ impl Trainer for CpuTrainer {
 
     fn test(&self, weights: &[f32]) -> Result<Evaluation, Error> {
         Ok(self.engine.evaluate(&examples(&self.test), weights, None)?)
+    }
+
+    fn evaluate(&self, weights: &[f32], samples: &[u32]) -> Result<Evaluation, Error> {
+        Ok(self
+            .engine
+            .evaluate(&examples(&self.train), weights, Some(samples))?)
     }
 }

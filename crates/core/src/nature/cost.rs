@@ -37,6 +37,8 @@ impl DeviceCost {
 pub struct EdgeCost {
     /// The device that everybody waits for: its parts add up to the hover time.
     pub slowest: DeviceCost,
+    /// The longest download, s: what passing on a global model takes, Eq. (22).
+    pub slowest_download_s: f64,
     /// Hover energy of the UAV, J.
     pub hover_j: f64,
     /// The UAV's downlink energy over all devices, J.
@@ -57,41 +59,45 @@ impl EdgeCost {
     }
 }
 
+/// What one edge round costs each device of a cell under a plan, in the cell's order.
+pub fn device_costs<'a>(
+    cell: &'a Cell,
+    plan: &'a CellPlan,
+) -> impl Iterator<Item = DeviceCost> + 'a {
+    let iterations = plan.local_iterations as f64;
+    let bands = plan.bandwidth_up_hz.iter().zip(&plan.bandwidth_down_hz);
+    cell.devices
+        .iter()
+        .zip(bands)
+        .map(move |(device, (&up_hz, &down_hz))| {
+            let upload_s = cell.model_bits_up / rate_bps(up_hz, device.snr_up_hz);
+            let download_s = cell.model_bits_down / rate_bps(down_hz, device.snr_down_hz);
+            DeviceCost {
+                compute_s: iterations * device.iteration_time_s,
+                upload_s,
+                download_s,
+                compute_j: iterations * device.iteration_energy_j,
+                upload_j: upload_s * device.tx_power_w,
+                downlink_j: download_s * cell.broadcast_power_w,
+            }
+        })
+}
+
 /// The cost of one edge round in a cell under a plan.
 #[must_use]
 pub fn edge_round(cell: &Cell, plan: &CellPlan) -> EdgeCost {
-    let iterations = plan.local_iterations as f64;
     let mut cost = EdgeCost::default();
-    let bands = plan.bandwidth_up_hz.iter().zip(&plan.bandwidth_down_hz);
-    for (device, (&up_hz, &down_hz)) in cell.devices.iter().zip(bands) {
-        let upload_s = cell.model_bits_up / rate_bps(up_hz, device.snr_up_hz);
-        let download_s = cell.model_bits_down / rate_bps(down_hz, device.snr_down_hz);
-        let one = DeviceCost {
-            compute_s: iterations * device.iteration_time_s,
-            upload_s,
-            download_s,
-            compute_j: iterations * device.iteration_energy_j,
-            upload_j: upload_s * device.tx_power_w,
-            downlink_j: download_s * cell.broadcast_power_w,
-        };
-        cost.compute_j += one.compute_j;
-        cost.upload_j += one.upload_j;
-        cost.downlink_j += one.downlink_j;
-        if one.time_s() > cost.slowest.time_s() {
-            cost.slowest = one;
+    for device in device_costs(cell, plan) {
+        cost.compute_j += device.compute_j;
+        cost.upload_j += device.upload_j;
+        cost.downlink_j += device.downlink_j;
+        cost.slowest_download_s = cost.slowest_download_s.max(device.download_s);
+        if device.time_s() > cost.slowest.time_s() {
+            cost.slowest = device;
         }
     }
     cost.hover_j = cost.slowest.time_s() * cell.hover_power_w;
     cost
-}
-
-/// The longest download in a cell, s: what passing on a global model takes, Eq. (22).
-#[must_use]
-pub fn slowest_download_s(cell: &Cell, plan: &CellPlan) -> f64 {
-    let downloads = cell.devices.iter().zip(&plan.bandwidth_down_hz);
-    downloads
-        .map(|(device, &hz)| cell.model_bits_down / rate_bps(hz, device.snr_down_hz))
-        .fold(0.0, f64::max)
 }
 
 /// Seconds of offloading an edge model to the aggregator, T^E2G; the aggregator's own is 0.
@@ -182,6 +188,9 @@ mod tests {
             iteration_energy_j: 0.25,
         };
         let cell = Cell {
+            energy_weight: 0.5,
+            time_weight: 0.5,
+            local_iterations: None,
             hover_power_w: 100.0,
             broadcast_power_w: 0.5,
             bandwidth_up_hz: 2e6,
@@ -203,15 +212,6 @@ mod tests {
         assert!((cost.upload_j - (0.2 + 0.8)).abs() < 1e-12);
         assert!((cost.compute_j - 2.0 * 5.0 * 0.25).abs() < 1e-12);
         assert!((cost.uav_j() - 300.5).abs() < 1e-9);
-    }
-
-    #[test]
-    fn an_empty_cell_costs_nothing() {
-        let cell = Cell {
-            hover_power_w: 100.0,
-            ..Cell::default()
-        };
-        assert_eq!(edge_round(&cell, &CellPlan::default()), EdgeCost::default());
     }
 
     /// The aggregator waits for the slowest UAV plus that UAV's slowest device, pays the U2U link

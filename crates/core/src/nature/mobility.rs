@@ -24,6 +24,12 @@ pub struct Surroundings<'a> {
 pub trait Mobility: Send + Sync {
     /// A device's place in the next global round.
     fn next(&self, at: Point, around: &Surroundings, rng: &mut Random) -> Point;
+
+    /// How long a device stays where it is inside a round (t^Stay), s. Devices that move between
+    /// rounds only stay for all of it.
+    fn dwell_s(&self, _at: Point) -> f64 {
+        f64::INFINITY
+    }
 }
 
 /// Nobody moves.

@@ -11,6 +11,9 @@ use crate::world::{DeviceId, Uav};
 use super::Simulation;
 use super::books::Books;
 
+/// How often selection and allocation take turns at most.
+const ALTERNATIONS: usize = 5;
+
 /// One UAV's work in a round; without devices it only carries a model.
 #[derive(Default)]
 pub(super) struct CellWork {
@@ -18,8 +21,6 @@ pub(super) struct CellWork {
     pub(super) plan: CellPlan,
     /// What each edge round costs.
     pub(super) cost: EdgeCost,
-    /// The slowest download of a global model among the devices, s.
-    pub(super) slowest_download_s: f64,
     /// Training samples behind the edge model.
     pub(super) samples: f64,
     /// The edge model; none before training, and when it is lost.
@@ -53,18 +54,13 @@ impl Simulation {
                 cells.push(CellWork::default());
                 continue;
             }
-            let cell = self.cell_of(uav, &devices);
-            let plan = method.allocation.allocate(&cell);
-            if let Some(reason) = plan.flaw(&cell) {
-                let reason = format!("UAV {}: {reason}", uav.id.0);
-                return Err(Error::Decision {
-                    method: method.name.clone(),
-                    reason,
-                });
+            let (devices, cell, plan) = self.plan_cell(uav, devices, method)?;
+            if devices.is_empty() {
+                cells.push(CellWork::default());
+                continue;
             }
             cells.push(CellWork {
                 cost: cost::edge_round(&cell, &plan),
-                slowest_download_s: cost::slowest_download_s(&cell, &plan),
                 samples: devices
                     .iter()
                     .map(|d| f64::from(self.world.devices.samples[d.index()]))
@@ -75,6 +71,61 @@ impl Simulation {
             });
         }
         Ok(cells)
+    }
+
+    /// Allocates, drops devices that would miss their deadline (44a) or leave too early (27f), and
+    /// allocates again for the others, until the selection stands still.
+    fn plan_cell(
+        &self,
+        uav: &Uav,
+        mut devices: Vec<DeviceId>,
+        method: &mut Method,
+    ) -> Result<(Vec<DeviceId>, Cell, CellPlan), Error> {
+        let mut rounds = 0;
+        loop {
+            let cell = self.cell_of(uav, &devices);
+            if devices.is_empty() {
+                return Ok((devices, cell, CellPlan::default()));
+            }
+            let plan = method.allocation.allocate(uav.id, &cell)?;
+            if let Some(reason) = plan.flaw(&cell) {
+                let reason = format!("UAV {}: {reason}", uav.id.0);
+                return Err(Error::Decision {
+                    method: method.name.clone(),
+                    reason,
+                });
+            }
+            let costs = cost::device_costs(&cell, &plan);
+            let in_time: Vec<DeviceId> = devices
+                .iter()
+                .zip(costs)
+                .filter(|(device, cost)| cost.time_s() <= self.longest_round_s(**device))
+                .map(|(&device, _)| device)
+                .collect();
+            rounds += 1;
+            if in_time.len() == devices.len() {
+                return Ok((devices, cell, plan));
+            }
+            // Nobody new is ever let in: at the limit, whoever is still late stays out for good.
+            devices = if rounds < ALTERNATIONS {
+                in_time
+            } else {
+                Vec::new()
+            };
+        }
+    }
+
+    /// The lesser of a device's deadline and the time it stays in the cell, s.
+    fn longest_round_s(&self, device: DeviceId) -> f64 {
+        let deadline_s = match self.scenario.devices.deadline_s {
+            0.0 => f64::INFINITY,
+            limit_s => limit_s,
+        };
+        deadline_s.min(
+            self.nature
+                .mobility
+                .dwell_s(self.world.devices.position[device.index()]),
+        )
     }
 
     fn cell_of(&self, uav: &Uav, devices: &[DeviceId]) -> Cell {
@@ -94,6 +145,9 @@ impl Simulation {
             }
         };
         Cell {
+            energy_weight: self.scenario.weights.energy,
+            time_weight: self.scenario.weights.time,
+            local_iterations: None,
             hover_power_w: self.nature.hover_power_w(),
             broadcast_power_w: uav.broadcast_power_w,
             bandwidth_up_hz: uav.bandwidth_up_hz,

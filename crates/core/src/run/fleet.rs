@@ -127,7 +127,7 @@ impl Simulation {
             ),
             relay_s: cells
                 .iter()
-                .map(|cell| cell.slowest_download_s)
+                .map(|cell| cell.cost.slowest_download_s)
                 .fold(0.0, f64::max),
         }
     }

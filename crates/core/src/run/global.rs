@@ -59,7 +59,7 @@ impl Simulation {
             id,
             position: uav.position,
             broadcast_power_w: uav.broadcast_power_w,
-            slowest_download_s: cells[id.index()].slowest_download_s,
+            slowest_download_s: cells[id.index()].cost.slowest_download_s,
         }
     }
 

@@ -8,6 +8,7 @@ use aerofed_nn::ModelSpec;
 
 use super::{
     Allocation, Association, Channel, DataSet, Layout, Mobility, Scenario, Span, ValidScenario,
+    Weights,
 };
 
 /// Why a scenario is refused.
@@ -123,7 +124,8 @@ impl Scenario {
         span("devices.cycles_per_bit", devices.cycles_per_bit, 1e-3..=1e6)?;
         within("devices.capacitance", devices.capacitance, 0.0..=1e-20)?;
         within("devices.fixed_time_s", devices.fixed_time_s, 0.0..=1e4)?;
-        span("devices.tx_power_w", devices.tx_power_w, 1e-6..=1e4)
+        span("devices.tx_power_w", devices.tx_power_w, 1e-6..=1e4)?;
+        within("devices.deadline_s", devices.deadline_s, 0.0..=1e9)
     }
 
     fn check_uavs(&self) -> Checked {
@@ -276,11 +278,7 @@ impl Scenario {
         match self.association {
             Association::All {} => {}
         }
-        match self.allocation {
-            Allocation::Equal { local_iterations } => {
-                within("allocation.local_iterations", local_iterations, 1..=100_000)?;
-            }
-        }
+        self.check_allocation()?;
         let stop = &self.stop;
         within("stop.max_rounds", stop.max_rounds, 1..=10_000_000)?;
         within("stop.target_accuracy", stop.target_accuracy, 0.0..=1.0)?;
@@ -289,5 +287,31 @@ impl Scenario {
         stop.targets
             .iter()
             .try_for_each(|&t| within("stop.targets", t, 0.0..=1.0))
+    }
+
+    fn check_allocation(&self) -> Checked {
+        let Weights { energy, time } = self.weights;
+        within("weights.energy", energy, 0.0..=1e6)?;
+        within("weights.time", time, 0.0..=1e6)?;
+        if energy.max(time) < 1e-6 {
+            return Err(bad(
+                "weights.energy",
+                energy,
+                "at least 1e-6 for weights.energy or weights.time",
+            ));
+        }
+        match &self.allocation {
+            Allocation::Equal { local_iterations } => within(
+                "allocation.local_iterations",
+                *local_iterations,
+                1..=100_000,
+            ),
+            Allocation::P1(p1) => {
+                within("allocation.h_max", p1.h_max, 1..=100_000)?;
+                within("allocation.h_min", p1.h_min, 1..=p1.h_max)?;
+                within("allocation.c0", p1.c0, 1e-6..=1e6)?;
+                within("allocation.c1", p1.c1, 1e-6..=1e6)
+            }
+        }
     }
 }

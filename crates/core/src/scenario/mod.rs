@@ -19,6 +19,7 @@ pub use check::ScenarioError;
 pub use text::{PAPER, QUICKSTART};
 
 use crate::geometry::Point;
+pub use crate::solve::bandwidth::Method as BandwidthSolver;
 
 /// A scenario as written. The defaults are the paper's settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,6 +49,8 @@ pub struct Scenario {
     pub model: Model,
     /// How it is trained.
     pub training: Training,
+    /// What a joule and a second are worth.
+    pub weights: Weights,
     /// Which covered devices train (used by methods that leave it open, such as `hfl`).
     pub association: Association,
     /// How long they train and on which bandwidth (used by methods that leave it open).
@@ -127,6 +130,8 @@ pub struct Devices {
     pub fixed_time_s: f64,
     /// Uplink transmit power (p_n^D2U).
     pub tx_power_w: Span,
+    /// Longest edge round a device puts up with (t^Max); 0: any.
+    pub deadline_s: f64,
 }
 
 /// The UAVs; ranges are drawn uniformly per UAV.
@@ -306,6 +311,16 @@ pub enum Association {
     All {},
 }
 
+/// What a joule and a second are worth to the controller.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Weights {
+    /// Price of a joule (λ_4).
+    pub energy: f64,
+    /// Price of a second (λ_5).
+    pub time: f64,
+}
+
 /// Local iterations and bandwidth.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -313,8 +328,68 @@ pub enum Allocation {
     /// The same H for all, the same bandwidth for each device of a cell.
     Equal {
         /// SGD steps per edge round (H).
+        #[serde(default = "default_local_iterations")]
         local_iterations: usize,
     },
+    /// Problem P1: H and bandwidth that minimise the weighted sum of energy and time.
+    P1(P1),
+}
+
+fn default_local_iterations() -> usize {
+    5
+}
+
+/// How P1 is solved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct P1 {
+    /// Who finds the bandwidths.
+    pub solver: BandwidthSolver,
+    /// What H is chosen for.
+    pub objective: P1Objective,
+    /// Least H.
+    pub h_min: u32,
+    /// Greatest H.
+    pub h_max: u32,
+    /// First guess of c0 in rounds(H) = 1 + c0 / H + c1 H.
+    pub c0: f64,
+    /// First guess of c1.
+    pub c1: f64,
+    /// Whether c0 and c1 are estimated anew from the run's own loss curve.
+    pub estimate: bool,
+}
+
+/// What P1 chooses the number of local iterations for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum P1Objective {
+    /// The cost of a round times the rounds still to come.
+    Convergence,
+    /// The cost of one round, as printed: always the least H.
+    Paper,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            energy: 0.5,
+            time: 0.5,
+        }
+    }
+}
+
+impl Default for P1 {
+    fn default() -> Self {
+        Self {
+            solver: BandwidthSolver::Exact,
+            objective: P1Objective::Convergence,
+            h_min: 1,
+            h_max: 50,
+            c0: 10.0,
+            c1: 0.1,
+            estimate: true,
+        }
+    }
 }
 
 /// When a run ends.
@@ -352,6 +427,7 @@ impl Default for Scenario {
             data: Data::default(),
             model: Model::default(),
             training: Training::default(),
+            weights: Weights::default(),
             association: Association::All {},
             allocation: Allocation::Equal {
                 local_iterations: 5,
@@ -379,6 +455,7 @@ impl Default for Devices {
             capacitance: 1e-28,
             fixed_time_s: 1e-3,
             tx_power_w: Span::new(0.2, 0.8),
+            deadline_s: 0.0,
         }
     }
 }

@@ -1,0 +1,101 @@
+//! Problem P1: local iterations and bandwidth that minimise a cell's weighted time and energy.
+
+use super::{Allocation, Cell, CellError, CellPlan, RoundProgress, RoundsEstimate};
+use crate::scenario::{self, P1Objective};
+use crate::solve::bandwidth::{Objective, Options, Solution, Solver};
+use crate::world::UavId;
+
+/// P1, Eqs. (28)-(41), with the convergence-aware choice of H.
+pub struct P1 {
+    options: Options,
+    estimate: Option<RoundsEstimate>,
+    /// One per UAV, each warm from its last round.
+    solvers: Vec<Solver>,
+}
+
+impl P1 {
+    /// P1 as a scenario asks for it.
+    #[must_use]
+    pub fn new(config: &scenario::P1) -> Self {
+        let convergence = config.objective == P1Objective::Convergence;
+        let objective = if convergence {
+            Objective::Convergence {
+                c0: config.c0,
+                c1: config.c1,
+            }
+        } else {
+            Objective::Paper
+        };
+        Self {
+            options: Options {
+                solver: config.solver,
+                objective,
+                h_min: config.h_min,
+                h_max: config.h_max,
+            },
+            estimate: (convergence && config.estimate)
+                .then(|| RoundsEstimate::new(config.c0, config.c1)),
+            solvers: Vec::new(),
+        }
+    }
+
+    /// The constants of rounds(H) as they are believed now; none for the paper's objective.
+    #[must_use]
+    pub fn constants(&self) -> Option<(f64, f64)> {
+        match self.options.objective {
+            Objective::Convergence { c0, c1 } => Some((c0, c1)),
+            Objective::Paper => None,
+        }
+    }
+}
+
+impl Allocation for P1 {
+    fn allocate(&mut self, uav: UavId, cell: &Cell) -> Result<CellPlan, CellError> {
+        if self.solvers.len() <= uav.index() {
+            self.solvers.resize_with(uav.index() + 1, Solver::new);
+        }
+        let solver = &mut self.solvers[uav.index()];
+        let best = solver.allocate(cell, &self.options)?;
+        let Some(estimate) = self
+            .estimate
+            .as_ref()
+            .filter(|_| cell.local_iterations.is_none())
+        else {
+            return Ok(plan_of(best));
+        };
+        let probed = (f64::from(best.local_iterations) * estimate.probe_factor()).round() as u32;
+        let probed = probed.clamp(self.options.h_min, self.options.h_max);
+        if probed == best.local_iterations {
+            return Ok(plan_of(best));
+        }
+        let cell = Cell {
+            local_iterations: Some(probed),
+            ..cell.clone()
+        };
+        Ok(plan_of(solver.allocate(&cell, &self.options)?))
+    }
+
+    fn observe(&mut self, progress: &RoundProgress) {
+        if let Some(estimate) = &mut self.estimate {
+            estimate.observe(progress);
+            let (c0, c1) = estimate.constants();
+            self.options.objective = Objective::Convergence { c0, c1 };
+        }
+    }
+}
+
+fn plan_of(solution: &Solution) -> CellPlan {
+    CellPlan {
+        local_iterations: solution.local_iterations as usize,
+        bandwidth_up_hz: solution
+            .devices
+            .iter()
+            .map(|share| share.bandwidth_up_hz)
+            .collect(),
+        bandwidth_down_hz: solution
+            .devices
+            .iter()
+            .map(|share| share.bandwidth_down_hz)
+            .collect(),
+    }
+}
