@@ -15,11 +15,11 @@ use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, S
 
 /// Clarabel's answer.
 #[derive(Clone, Copy, Debug)]
-pub struct Reference {
+pub(crate) struct Reference {
     /// Objective of the cell, the part that bandwidth does not change included.
-    pub objective: f64,
+    pub(crate) objective: f64,
     /// Whether Clarabel met the full tolerance.
-    pub solved: bool,
+    pub(crate) solved: bool,
 }
 
 /// A sparse matrix row by row, with its right-hand side and cones.
@@ -59,14 +59,19 @@ const SATURATED: f64 = 0.1;
 const GAUSS: [(f64, f64); 4] = [
     (0.069_431_844_202_973_71, 0.173_927_422_568_726_93),
     (0.330_009_478_207_571_87, 0.326_072_577_431_273_07),
-    (0.669_990_521_792_428_13, 0.326_072_577_431_273_07),
-    (0.930_568_155_797_026_29, 0.173_927_422_568_726_93),
+    (0.669_990_521_792_428_1, 0.326_072_577_431_273_07),
+    (0.930_568_155_797_026_3, 0.173_927_422_568_726_93),
 ];
 
 /// Builds the cone program in units of the bands `units_hz` (up, down); the caller solves it.
 ///
 /// Also returns the scale and the constant part of the objective.
-pub fn program(cell: &Cell, local_iterations: u32, units_hz: impl Fn(usize) -> [f64; 2], tolerance: f64) -> (DefaultSolver<f64>, f64, f64) {
+pub(crate) fn program(
+    cell: &Cell,
+    local_iterations: u32,
+    units_hz: impl Fn(usize) -> [f64; 2],
+    tolerance: f64,
+) -> (DefaultSolver<f64>, f64, f64) {
     let count = cell.devices.len();
     let steps = f64::from(local_iterations);
     let wait = cell.wait_weight();
@@ -82,10 +87,17 @@ pub fn program(cell: &Cell, local_iterations: u32, units_hz: impl Fn(usize) -> [
     let mut rows = Rows::default();
     for (n, device) in cell.devices.iter().enumerate() {
         let powers = [device.tx_power_w, cell.broadcast_power_w];
-        for (direction, snr_hz) in [device.snr_up_hz, device.snr_down_hz].into_iter().enumerate() {
+        for (direction, snr_hz) in [device.snr_up_hz, device.snr_down_hz]
+            .into_iter()
+            .enumerate()
+        {
             let band_hz = units_hz(n)[direction];
             times[n][direction] = transfer_time_s(bits[direction], snr_hz, band_hz);
-            let (beta, sigma, theta) = (variable(direction, n), variable(direction, n) + 1, variable(direction, n) + 2);
+            let (beta, sigma, theta) = (
+                variable(direction, n),
+                variable(direction, n) + 1,
+                variable(direction, n) + 2,
+            );
             cost[theta] = cell.energy_weight * powers[direction] * times[n][direction];
             let a = snr_hz / band_hz;
             let c = a.ln_1p();
@@ -121,13 +133,23 @@ pub fn program(cell: &Cell, local_iterations: u32, units_hz: impl Fn(usize) -> [
             rows.push(-steps * device.iteration_time_s / time_scale, entries);
         }
     }
-    for direction in 0..2 {
-        rows.push(1.0, (0..count).map(|n| (variable(direction, n), -units_hz(n)[direction] / budgets_hz[direction])));
+    for (direction, budget_hz) in budgets_hz.into_iter().enumerate() {
+        rows.push(
+            1.0,
+            (0..count).map(|n| (variable(direction, n), -units_hz(n)[direction] / budget_hz)),
+        );
     }
-    rows.cones.push(SupportedConeT::NonnegativeConeT(timed * count + 2));
+    rows.cones
+        .push(SupportedConeT::NonnegativeConeT(timed * count + 2));
     let cost_scale: f64 = cost.iter().sum();
     cost.iter_mut().for_each(|c| *c /= cost_scale);
-    let matrix = CscMatrix::new_from_triplets(rows.right.len(), cost.len(), rows.row, rows.column, rows.value);
+    let matrix = CscMatrix::new_from_triplets(
+        rows.right.len(),
+        cost.len(),
+        rows.row,
+        rows.column,
+        rows.value,
+    );
     let settings = DefaultSettings {
         verbose: false,
         max_iter: 500,
@@ -138,12 +160,18 @@ pub fn program(cell: &Cell, local_iterations: u32, units_hz: impl Fn(usize) -> [
         ..DefaultSettings::default()
     };
     let nothing = CscMatrix::zeros((cost.len(), cost.len()));
-    let solver = DefaultSolver::new(&nothing, &cost, &matrix, &rows.right, &rows.cones, settings).unwrap();
+    let solver =
+        DefaultSolver::new(&nothing, &cost, &matrix, &rows.right, &rows.cones, settings).unwrap();
     (solver, cost_scale, fixed)
 }
 
 /// Solves the cell by Clarabel, in units of the given bands.
-pub fn reference(cell: &Cell, local_iterations: u32, units_hz: impl Fn(usize) -> [f64; 2], tolerance: f64) -> Reference {
+pub(crate) fn reference(
+    cell: &Cell,
+    local_iterations: u32,
+    units_hz: impl Fn(usize) -> [f64; 2],
+    tolerance: f64,
+) -> Reference {
     let (mut solver, scale, fixed) = program(cell, local_iterations, units_hz, tolerance);
     solver.solve();
     Reference {
@@ -153,7 +181,7 @@ pub fn reference(cell: &Cell, local_iterations: u32, units_hz: impl Fn(usize) ->
 }
 
 /// The equal split's bands: units that know nothing of any solution.
-pub fn equal_units(cell: &Cell) -> impl Fn(usize) -> [f64; 2] {
+pub(crate) fn equal_units(cell: &Cell) -> impl Fn(usize) -> [f64; 2] {
     let count = cell.devices.len() as f64;
     let units = [cell.bandwidth_up_hz / count, cell.bandwidth_down_hz / count];
     move |_| units

@@ -46,7 +46,11 @@ fn add(to: &mut [f64], factor: f64, what: &[f64]) {
 impl Lbfgs {
     pub(super) fn new(dimension: usize) -> Self {
         let zeros = vec![0.0; dimension];
-        let pair = Pair { step: zeros.clone(), change: zeros.clone(), inverse: 0.0 };
+        let pair = Pair {
+            step: zeros.clone(),
+            change: zeros.clone(),
+            inverse: 0.0,
+        };
         Self {
             pairs: vec![pair; MEMORY],
             stored: 0,
@@ -66,7 +70,13 @@ impl Lbfgs {
     /// Minimises from x, in place, until the gradient's norm is at most `tolerance`; returns that norm.
     ///
     /// `function` is left evaluated at the final x.
-    pub(super) fn minimise(&mut self, function: &mut impl Smooth, x: &mut [f64], tolerance: f64, steps_max: usize) -> f64 {
+    pub(super) fn minimise(
+        &mut self,
+        function: &mut impl Smooth,
+        x: &mut [f64],
+        tolerance: f64,
+        steps_max: usize,
+    ) -> f64 {
         self.stored = 0;
         let mut value = function.value(x);
         function.gradient(x, &mut self.gradient);
@@ -86,7 +96,11 @@ impl Lbfgs {
                 self.stored = 0;
                 continue;
             }
-            let first = if self.stored == 0 { (1.0 / norm).min(1.0) } else { 1.0 };
+            let first = if self.stored == 0 {
+                (1.0 / norm).min(1.0)
+            } else {
+                1.0
+            };
             match self.search(function, x, value, descent, first) {
                 Some(next) => {
                     value = next;
@@ -108,10 +122,10 @@ impl Lbfgs {
         self.direction.copy_from_slice(&self.gradient);
         let kept = self.stored.min(MEMORY);
         let mut factors = [0.0; MEMORY];
-        for age in 0..kept {
+        for (age, factor) in factors.iter_mut().enumerate().take(kept) {
             let pair = &self.pairs[(self.stored - 1 - age) % MEMORY];
-            factors[age] = pair.inverse * dot(&pair.step, &self.direction);
-            add(&mut self.direction, -factors[age], &pair.change);
+            *factor = pair.inverse * dot(&pair.step, &self.direction);
+            add(&mut self.direction, -*factor, &pair.change);
         }
         if kept > 0 {
             let newest = &self.pairs[(self.stored - 1) % MEMORY];
@@ -127,7 +141,14 @@ impl Lbfgs {
     }
 
     /// A step that satisfies the weak Wolfe conditions, by doubling and halving; the point is left in `trial`.
-    fn search(&mut self, function: &mut impl Smooth, x: &[f64], value: f64, descent: f64, first: f64) -> Option<f64> {
+    fn search(
+        &mut self,
+        function: &mut impl Smooth,
+        x: &[f64],
+        value: f64,
+        descent: f64,
+        first: f64,
+    ) -> Option<f64> {
         const SUFFICIENT: f64 = 1e-4;
         const CURVATURE: f64 = 0.9;
         let (mut low, mut high, mut length) = (0.0, f64::INFINITY, first);
@@ -143,7 +164,11 @@ impl Lbfgs {
                 self.gradients += 1;
                 slope = dot(&self.direction, &self.trial_gradient);
             }
-            let falls = if drowned { slope <= (2.0 * SUFFICIENT - 1.0) * descent } else { there <= value + SUFFICIENT * length * descent };
+            let falls = if drowned {
+                slope <= (2.0 * SUFFICIENT - 1.0) * descent
+            } else {
+                there <= value + SUFFICIENT * length * descent
+            };
             if !falls || slope.is_nan() {
                 high = length;
             } else if slope < CURVATURE * descent {
@@ -151,7 +176,11 @@ impl Lbfgs {
             } else {
                 return Some(there);
             }
-            length = if high.is_finite() { (low + high) / 2.0 } else { 2.0 * low };
+            length = if high.is_finite() {
+                (low + high) / 2.0
+            } else {
+                2.0 * low
+            };
         }
         None
     }
@@ -161,7 +190,11 @@ impl Lbfgs {
         for (slot, (new, old)) in pair.step.iter_mut().zip(self.trial.iter().zip(x)) {
             *slot = new - old;
         }
-        for (slot, (new, old)) in pair.change.iter_mut().zip(self.trial_gradient.iter().zip(&self.gradient)) {
+        for (slot, (new, old)) in pair
+            .change
+            .iter_mut()
+            .zip(self.trial_gradient.iter().zip(&self.gradient))
+        {
             *slot = new - old;
         }
         let curvature = dot(&pair.step, &pair.change);

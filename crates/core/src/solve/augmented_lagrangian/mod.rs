@@ -143,7 +143,12 @@ impl<P: Problem + ?Sized> Smooth for Augmented<'_, P> {
     fn value(&mut self, x: &[f64]) -> f64 {
         self.objective = self.problem.evaluate(x, &mut self.constraints);
         let mut penalty = 0.0;
-        for ((g, v), weight) in self.constraints.iter().zip(&self.multipliers).zip(&mut self.weights) {
+        for ((g, v), weight) in self
+            .constraints
+            .iter()
+            .zip(&self.multipliers)
+            .zip(&mut self.weights)
+        {
             *weight = (v + self.penalty * g).max(0.0);
             // (w - v)(w + v) keeps the digits that w^2 - v^2 loses near the solution.
             penalty += (*weight - v) * (*weight + v);
@@ -159,7 +164,11 @@ impl<P: Problem + ?Sized> Smooth for Augmented<'_, P> {
 impl<P: Problem + ?Sized> Augmented<'_, P> {
     /// psi = || max(g, -v / sigma) ||.
     fn violation(&self) -> f64 {
-        let missed = self.constraints.iter().zip(&self.multipliers).map(|(g, v)| g.max(-v / self.penalty).powi(2));
+        let missed = self
+            .constraints
+            .iter()
+            .zip(&self.multipliers)
+            .map(|(g, v)| g.max(-v / self.penalty).powi(2));
         missed.sum::<f64>().sqrt()
     }
 }
@@ -195,13 +204,20 @@ pub fn minimise<P: Problem + ?Sized>(problem: &P, start: &[f64], settings: &Sett
     };
     while outcome.outer_iterations < settings.outer_max && outcome.status != Status::Solved {
         outcome.outer_iterations += 1;
-        let norm = inner.minimise(&mut lagrangian, &mut x, kappa.max(settings.gradient_tolerance), settings.inner_max);
+        let norm = inner.minimise(
+            &mut lagrangian,
+            &mut x,
+            kappa.max(settings.gradient_tolerance),
+            settings.inner_max,
+        );
         outcome.gradient_norm = norm;
         outcome.violation = lagrangian.violation();
         outcome.objective = lagrangian.objective;
         outcome.penalty = lagrangian.penalty;
         if outcome.violation <= epsilon.max(settings.violation_tolerance) {
-            if outcome.violation <= settings.violation_tolerance && norm <= settings.gradient_tolerance {
+            if outcome.violation <= settings.violation_tolerance
+                && norm <= settings.gradient_tolerance
+            {
                 outcome.status = Status::Solved;
             }
             // The gradient of L at v is that of the plain Lagrangian at the new v: the norm above stays true.

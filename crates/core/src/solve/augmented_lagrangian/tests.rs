@@ -2,11 +2,14 @@
 
 use super::*;
 
+/// A value and its gradient.
+type Function = fn(&[f64]) -> (f64, Vec<f64>);
+
 /// A problem given by closures: objective with gradient, constraints with gradients.
 struct Textbook {
     dimension: usize,
-    objective: fn(&[f64]) -> (f64, Vec<f64>),
-    constraints: Vec<fn(&[f64]) -> (f64, Vec<f64>)>,
+    objective: Function,
+    constraints: Vec<Function>,
 }
 
 impl Problem for Textbook {
@@ -35,16 +38,38 @@ impl Problem for Textbook {
     }
 }
 
-fn check(problem: &Textbook, start: &[f64], point: &[f64], objective: f64, multipliers: Option<&[f64]>) {
+fn check(
+    problem: &Textbook,
+    start: &[f64],
+    point: &[f64],
+    objective: f64,
+    multipliers: Option<&[f64]>,
+) {
     let found = minimise(problem, start, &Settings::default());
     assert_eq!(found.status, Status::Solved, "{found:?}");
     assert!(found.violation <= 1e-8 && found.gradient_norm <= 1e-8);
-    assert!((found.objective - objective).abs() < 1e-6 * (1.0 + objective.abs()), "objective {} for {objective}", found.objective);
+    assert!(
+        (found.objective - objective).abs() < 1e-6 * (1.0 + objective.abs()),
+        "objective {} for {objective}",
+        found.objective
+    );
     for (x, expected) in found.point.iter().zip(point) {
-        assert!((x - expected).abs() < 1e-5, "{:?} for {point:?}", found.point);
+        assert!(
+            (x - expected).abs() < 1e-5,
+            "{:?} for {point:?}",
+            found.point
+        );
     }
-    for (v, expected) in found.multipliers.iter().zip(multipliers.unwrap_or_default()) {
-        assert!((v - expected).abs() < 1e-5, "multipliers {:?}", found.multipliers);
+    for (v, expected) in found
+        .multipliers
+        .iter()
+        .zip(multipliers.unwrap_or_default())
+    {
+        assert!(
+            (v - expected).abs() < 1e-5,
+            "multipliers {:?}",
+            found.multipliers
+        );
     }
 }
 
@@ -53,8 +78,15 @@ fn equality_as_two_inequalities() {
     // min x^2 + 2 y^2, x + y = 3: x = 2, y = 1, price of the right-hand side 2 x = 4 = 4 y; only one of the two inequalities pays.
     let problem = Textbook {
         dimension: 2,
-        objective: |x| (x[0].powi(2) + 2.0 * x[1].powi(2), vec![2.0 * x[0], 4.0 * x[1]]),
-        constraints: vec![|x| (x[0] + x[1] - 3.0, vec![1.0, 1.0]), |x| (3.0 - x[0] - x[1], vec![-1.0, -1.0])],
+        objective: |x| {
+            (
+                x[0].powi(2) + 2.0 * x[1].powi(2),
+                vec![2.0 * x[0], 4.0 * x[1]],
+            )
+        },
+        constraints: vec![|x| (x[0] + x[1] - 3.0, vec![1.0, 1.0]), |x| {
+            (3.0 - x[0] - x[1], vec![-1.0, -1.0])
+        }],
     };
     check(&problem, &[0.0, 0.0], &[2.0, 1.0], 6.0, Some(&[0.0, 4.0]));
 }
@@ -67,11 +99,25 @@ fn rosenbrock_in_a_disk() {
         dimension: 2,
         objective: |x| {
             let (a, b) = (1.0 - x[0], x[1] - x[0] * x[0]);
-            (a * a + 100.0 * b * b, vec![-2.0 * a - 400.0 * x[0] * b, 200.0 * b])
+            (
+                a * a + 100.0 * b * b,
+                vec![-2.0 * a - 400.0 * x[0] * b, 200.0 * b],
+            )
         },
-        constraints: vec![|x| (x[0].powi(2) + x[1].powi(2) - 1.0, vec![2.0 * x[0], 2.0 * x[1]])],
+        constraints: vec![|x| {
+            (
+                x[0].powi(2) + x[1].powi(2) - 1.0,
+                vec![2.0 * x[0], 2.0 * x[1]],
+            )
+        }],
     };
-    check(&problem, &[0.0, 0.0], &[0.786_415_154, 0.617_698_311], 0.045_674_808_719, None);
+    check(
+        &problem,
+        &[0.0, 0.0],
+        &[0.786_415_154, 0.617_698_311],
+        0.045_674_808_719,
+        None,
+    );
 }
 
 #[test]
@@ -79,7 +125,12 @@ fn hock_schittkowski_21() {
     // min 0.01 x^2 + y^2 - 100, 10 x - y >= 10, 2 <= x <= 50, |y| <= 50: (2, 0), -99.96; the multiplier of x >= 2 is 0.04.
     let problem = Textbook {
         dimension: 2,
-        objective: |x| (0.01 * x[0].powi(2) + x[1].powi(2) - 100.0, vec![0.02 * x[0], 2.0 * x[1]]),
+        objective: |x| {
+            (
+                0.01 * x[0].powi(2) + x[1].powi(2) - 100.0,
+                vec![0.02 * x[0], 2.0 * x[1]],
+            )
+        },
         constraints: vec![
             |x| (10.0 - 10.0 * x[0] + x[1], vec![-10.0, 1.0]),
             |x| (2.0 - x[0], vec![-1.0, 0.0]),
@@ -88,7 +139,13 @@ fn hock_schittkowski_21() {
             |x| (x[1] - 50.0, vec![0.0, 1.0]),
         ],
     };
-    check(&problem, &[-1.0, -1.0], &[2.0, 0.0], -99.96, Some(&[0.0, 0.04, 0.0, 0.0, 0.0]));
+    check(
+        &problem,
+        &[-1.0, -1.0],
+        &[2.0, 0.0],
+        -99.96,
+        Some(&[0.0, 0.04, 0.0, 0.0, 0.0]),
+    );
 }
 
 #[test]
@@ -117,7 +174,13 @@ fn hock_schittkowski_35() {
             |x| (-x[2], vec![0.0, 0.0, -1.0]),
         ],
     };
-    check(&problem, &[0.5, 0.5, 0.5], &[4.0 / 3.0, 7.0 / 9.0, 4.0 / 9.0], 1.0 / 9.0, Some(&[2.0 / 9.0, 0.0, 0.0, 0.0]));
+    check(
+        &problem,
+        &[0.5, 0.5, 0.5],
+        &[4.0 / 3.0, 7.0 / 9.0, 4.0 / 9.0],
+        1.0 / 9.0,
+        Some(&[2.0 / 9.0, 0.0, 0.0, 0.0]),
+    );
 }
 
 #[test]
@@ -126,16 +189,36 @@ fn hock_schittkowski_76() {
     let problem = Textbook {
         dimension: 4,
         objective: |x| {
-            let value = x[0].powi(2) + 0.5 * x[1].powi(2) + x[2].powi(2) + 0.5 * x[3].powi(2) - x[0] * x[2] + x[2] * x[3]
+            let value = x[0].powi(2) + 0.5 * x[1].powi(2) + x[2].powi(2) + 0.5 * x[3].powi(2)
+                - x[0] * x[2]
+                + x[2] * x[3]
                 - x[0]
                 - 3.0 * x[1]
                 + x[2]
                 - x[3];
-            (value, vec![2.0 * x[0] - x[2] - 1.0, x[1] - 3.0, 2.0 * x[2] - x[0] + x[3] + 1.0, x[3] + x[2] - 1.0])
+            (
+                value,
+                vec![
+                    2.0 * x[0] - x[2] - 1.0,
+                    x[1] - 3.0,
+                    2.0 * x[2] - x[0] + x[3] + 1.0,
+                    x[3] + x[2] - 1.0,
+                ],
+            )
         },
         constraints: vec![
-            |x| (x[0] + 2.0 * x[1] + x[2] + x[3] - 5.0, vec![1.0, 2.0, 1.0, 1.0]),
-            |x| (3.0 * x[0] + x[1] + 2.0 * x[2] - x[3] - 4.0, vec![3.0, 1.0, 2.0, -1.0]),
+            |x| {
+                (
+                    x[0] + 2.0 * x[1] + x[2] + x[3] - 5.0,
+                    vec![1.0, 2.0, 1.0, 1.0],
+                )
+            },
+            |x| {
+                (
+                    3.0 * x[0] + x[1] + 2.0 * x[2] - x[3] - 4.0,
+                    vec![3.0, 1.0, 2.0, -1.0],
+                )
+            },
             |x| (1.5 - x[1] - 4.0 * x[2], vec![0.0, -1.0, -4.0, 0.0]),
             |x| (-x[0], vec![-1.0, 0.0, 0.0, 0.0]),
             |x| (-x[1], vec![0.0, -1.0, 0.0, 0.0]),
@@ -143,7 +226,13 @@ fn hock_schittkowski_76() {
             |x| (-x[3], vec![0.0, 0.0, 0.0, -1.0]),
         ],
     };
-    check(&problem, &[0.5, 0.5, 0.5, 0.5], &[3.0 / 11.0, 23.0 / 11.0, 0.0, 6.0 / 11.0], -4.681_818_181_8, None);
+    check(
+        &problem,
+        &[0.5, 0.5, 0.5, 0.5],
+        &[3.0 / 11.0, 23.0 / 11.0, 0.0, 6.0 / 11.0],
+        -4.681_818_181_8,
+        None,
+    );
 }
 
 #[test]
@@ -165,7 +254,14 @@ fn an_iteration_limit_is_reported() {
         objective: |x| (x[0].exp(), vec![x[0].exp()]),
         constraints: vec![|x| (-x[0], vec![-1.0])],
     };
-    let found = minimise(&problem, &[3.0], &Settings { outer_max: 1, ..Settings::default() });
+    let found = minimise(
+        &problem,
+        &[3.0],
+        &Settings {
+            outer_max: 1,
+            ..Settings::default()
+        },
+    );
     assert_eq!(found.status, Status::IterationLimit);
     let found = minimise(&problem, &[3.0], &Settings::default());
     assert_eq!(found.status, Status::Solved);

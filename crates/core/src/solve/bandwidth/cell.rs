@@ -68,7 +68,9 @@ pub enum CellError {
     #[error("devices is empty; a cell needs at least one device")]
     NoDevices,
     /// The range of local iterations holds no number.
-    #[error("h_min is {h_min} and h_max is {h_max}; it must hold that 1 <= h_min <= h_max <= {LOCAL_ITERATIONS_MAX}")]
+    #[error(
+        "h_min is {h_min} and h_max is {h_max}; it must hold that 1 <= h_min <= h_max <= {LOCAL_ITERATIONS_MAX}"
+    )]
     EmptyIterationRange {
         /// Least number of local steps.
         h_min: u32,
@@ -88,28 +90,73 @@ struct Range {
     text: &'static str,
 }
 
-const WEIGHT: Range = Range { least: 1e-9, most: 1e9, zero: true, text: "0 or between 1e-9 and 1e9" };
-const POWER_OR_ZERO: Range = Range { least: 1e-12, most: 1e9, zero: true, text: "0 or between 1e-12 and 1e9" };
-const POWER: Range = Range { least: 1e-12, most: 1e9, zero: false, text: "between 1e-12 and 1e9" };
-const BANDWIDTH: Range = Range { least: 1e-3, most: 1e15, zero: false, text: "between 1e-3 and 1e15" };
-const BITS: Range = Range { least: 1e-3, most: 1e18, zero: false, text: "between 1e-3 and 1e18" };
-const SNR: Range = Range { least: 1e-6, most: 1e24, zero: false, text: "between 1e-6 and 1e24" };
-const STEP: Range = Range { least: 1e-30, most: 1e12, zero: true, text: "0 or between 1e-30 and 1e12" };
-const ITERATIONS: Range =
-    Range { least: 1.0, most: LOCAL_ITERATIONS_MAX as f64, zero: false, text: "between 1 and 1000000, or absent to have it chosen" };
+const WEIGHT: Range = Range {
+    least: 1e-9,
+    most: 1e9,
+    zero: true,
+    text: "0 or between 1e-9 and 1e9",
+};
+const POWER_OR_ZERO: Range = Range {
+    least: 1e-12,
+    most: 1e9,
+    zero: true,
+    text: "0 or between 1e-12 and 1e9",
+};
+const POWER: Range = Range {
+    least: 1e-12,
+    most: 1e9,
+    zero: false,
+    text: "between 1e-12 and 1e9",
+};
+const BANDWIDTH: Range = Range {
+    least: 1e-3,
+    most: 1e15,
+    zero: false,
+    text: "between 1e-3 and 1e15",
+};
+const BITS: Range = Range {
+    least: 1e-3,
+    most: 1e18,
+    zero: false,
+    text: "between 1e-3 and 1e18",
+};
+const SNR: Range = Range {
+    least: 1e-6,
+    most: 1e24,
+    zero: false,
+    text: "between 1e-6 and 1e24",
+};
+const STEP: Range = Range {
+    least: 1e-30,
+    most: 1e12,
+    zero: true,
+    text: "0 or between 1e-30 and 1e12",
+};
+const ITERATIONS: Range = Range {
+    least: 1.0,
+    most: LOCAL_ITERATIONS_MAX as f64,
+    zero: false,
+    text: "between 1 and 1000000, or absent to have it chosen",
+};
 
 impl Range {
     fn check(&self, value: f64, field: impl FnOnce() -> String) -> Result<(), CellError> {
         if (self.least..=self.most).contains(&value) || (self.zero && value == 0.0) {
             return Ok(());
         }
-        Err(CellError::OutOfRange { field: field(), value, allowed: self.text })
+        Err(CellError::OutOfRange {
+            field: field(),
+            value,
+            allowed: self.text,
+        })
     }
 }
 
 /// Says whether a round can have so many local steps.
 pub(super) fn check_iterations(local_iterations: u32) -> Result<(), CellError> {
-    ITERATIONS.check(f64::from(local_iterations), || "local_iterations".to_owned())
+    ITERATIONS.check(f64::from(local_iterations), || {
+        "local_iterations".to_owned()
+    })
 }
 
 impl Cell {
@@ -162,7 +209,11 @@ impl Cell {
         let (mut energy_j, mut round_time_s) = (0.0, 0.0_f64);
         for (device, share) in self.devices.iter().zip(&mut answer.devices) {
             let up = transfer_time_s(self.model_bits_up, device.snr_up_hz, share.bandwidth_up_hz);
-            let down = transfer_time_s(self.model_bits_down, device.snr_down_hz, share.bandwidth_down_hz);
+            let down = transfer_time_s(
+                self.model_bits_down,
+                device.snr_down_hz,
+                share.bandwidth_down_hz,
+            );
             share.time_s = up + down + steps * device.iteration_time_s;
             share.energy_j = up * device.tx_power_w + steps * device.iteration_energy_j;
             energy_j += share.energy_j + down * self.broadcast_power_w;
@@ -187,7 +238,9 @@ impl Cell {
         let share = (1.0 - self.devices.len() as f64 * f64::EPSILON) / self.devices.len() as f64;
         let share = if self.devices.len() == 1 { 1.0 } else { share };
         let mut answer = Solution::default();
-        answer.devices.resize(self.devices.len(), DeviceShare::default());
+        answer
+            .devices
+            .resize(self.devices.len(), DeviceShare::default());
         for given in &mut answer.devices {
             given.bandwidth_up_hz = self.bandwidth_up_hz * share;
             given.bandwidth_down_hz = self.bandwidth_down_hz * share;

@@ -73,19 +73,26 @@ impl Solver {
     /// [`Solver::solve`] for a cell that is known to be sound; the answer is left in `self.answer`.
     pub(super) fn solve_checked(&mut self, cell: &Cell, local_iterations: u32) {
         self.passes = 0;
-        let timed = cell.wait_weight() > 0.0;
-        let same_shape = |last: &Unknowns| self.market.len() == cell.devices.len() && last[2].is_finite() == timed;
-        if let Some(last) = self.last.filter(same_shape) {
-            self.market.load(cell, local_iterations, true);
-            self.finish(cell, local_iterations, last);
-            if self.answer.status == Status::Solved {
-                return;
+        let last = self
+            .last
+            .filter(|_| self.market.len() == cell.devices.len());
+        self.market.load(cell, local_iterations, last.is_some());
+        if let Some(last) = last {
+            if last[2].is_finite() == self.market.timed() {
+                self.finish(cell, local_iterations, last);
+                if self.answer.status == Status::Solved {
+                    return;
+                }
             }
+            self.market.load(cell, local_iterations, false);
         }
-        self.market.load(cell, local_iterations, false);
         let (prices, excess_s) = self.market.guess();
         self.passes += GUESS_PASSES;
-        self.finish(cell, local_iterations, [prices[0].ln(), prices[1].ln(), excess_s.ln()]);
+        self.finish(
+            cell,
+            local_iterations,
+            [prices[0].ln(), prices[1].ln(), excess_s.ln()],
+        );
     }
 
     fn finish(&mut self, cell: &Cell, local_iterations: u32, start: Unknowns) {
@@ -100,10 +107,18 @@ impl Solver {
         let (prices, excess_s) = ([at[0].exp(), at[1].exp()], at[2].exp());
         let Sums { value, slope } = self.market.evaluate(prices, excess_s);
         let scale = [prices[0] * value[0], prices[1] * value[1], value[2]];
-        let mut residual = [value[0].ln(), value[1].ln(), (value[2] / self.market.wait_weight).ln()];
-        if self.market.wait_weight <= 0.0 {
+        let mut residual = [
+            value[0].ln(),
+            value[1].ln(),
+            (value[2] / self.market.wait_weight).ln(),
+        ];
+        if !self.market.timed() {
             residual[2] = 0.0;
-            let step = [-residual[0] * scale[0] / slope[0][0], -residual[1] * scale[1] / slope[1][1], 0.0];
+            let step = [
+                -residual[0] * scale[0] / slope[0][0],
+                -residual[1] * scale[1] / slope[1][1],
+                0.0,
+            ];
             return Stage { residual, step };
         }
         let mut system = [[0.0; 4]; 3];
@@ -114,7 +129,10 @@ impl Solver {
             }
             system[row][3] = -residual[row];
         }
-        Stage { residual, step: solve_3x3(system) }
+        Stage {
+            residual,
+            step: solve_3x3(system),
+        }
     }
 
     /// Damped Newton from `start`; returns the best point, at which the market is left.
@@ -152,7 +170,9 @@ impl Solver {
     /// Turns the market's shares into bands that keep the budgets, prices them, and bounds what any allocation could reach.
     fn certify(&mut self, cell: &Cell, local_iterations: u32, at: Unknowns) {
         let answer = &mut self.answer;
-        answer.devices.resize(cell.devices.len(), DeviceShare::default());
+        answer
+            .devices
+            .resize(cell.devices.len(), DeviceShare::default());
         let mut total = [0.0; 2];
         for (given, share) in answer.devices.iter_mut().zip(self.market.shares()) {
             (given.bandwidth_up_hz, given.bandwidth_down_hz) = (share[0], share[1]);
@@ -160,7 +180,9 @@ impl Solver {
         }
         fill_budgets(cell, answer, total);
         cell.price(local_iterations, answer);
-        let bound = self.market.bound([at[0].exp(), at[1].exp()]);
+        let bound = self
+            .market
+            .bound([at[0].exp(), at[1].exp()], answer.slowest());
         answer.set_bound(bound, GAP_TOLERANCE);
     }
 }
@@ -169,11 +191,19 @@ impl Solver {
 pub(super) fn fill_budgets(cell: &Cell, answer: &mut Solution, total: [f64; 2]) {
     let count = answer.devices.len();
     // N roundings of half an ulp each can add up to N eps / 2; a lone device takes all.
-    let margin = if count == 1 { 1.0 } else { 1.0 - count as f64 * f64::EPSILON };
-    let scale = [cell.bandwidth_up_hz * margin / total[0], cell.bandwidth_down_hz * margin / total[1]];
+    let margin = if count == 1 {
+        1.0
+    } else {
+        1.0 - count as f64 * f64::EPSILON
+    };
+    let scale = [
+        cell.bandwidth_up_hz * margin / total[0],
+        cell.bandwidth_down_hz * margin / total[1],
+    ];
     for given in &mut answer.devices {
         if count == 1 {
-            (given.bandwidth_up_hz, given.bandwidth_down_hz) = (cell.bandwidth_up_hz, cell.bandwidth_down_hz);
+            (given.bandwidth_up_hz, given.bandwidth_down_hz) =
+                (cell.bandwidth_up_hz, cell.bandwidth_down_hz);
         } else {
             given.bandwidth_up_hz *= scale[0];
             given.bandwidth_down_hz *= scale[1];
@@ -182,18 +212,43 @@ pub(super) fn fill_budgets(cell: &Cell, answer: &mut Solution, total: [f64; 2]) 
 }
 
 impl Solution {
+    /// Index of the device that is done last.
+    pub(super) fn slowest(&self) -> usize {
+        let times = self.devices.iter().map(|given| given.time_s).enumerate();
+        times
+            .fold(
+                (0, 0.0),
+                |most, next| if next.1 > most.1 { next } else { most },
+            )
+            .0
+    }
+
     /// Records a proven lower bound of the objective as `kkt_residual` and `status`.
     pub(super) fn set_bound(&mut self, bound: f64, tolerance: f64) {
         let gap = (self.objective - bound) / self.objective;
-        self.kkt_residual = if gap.is_nan() { f64::INFINITY } else { gap.max(0.0) };
-        self.status = if self.kkt_residual <= tolerance { Status::Solved } else { Status::IterationLimit };
+        self.kkt_residual = if gap.is_nan() {
+            f64::INFINITY
+        } else {
+            gap.max(0.0)
+        };
+        self.status = if self.kkt_residual <= tolerance {
+            Status::Solved
+        } else {
+            Status::IterationLimit
+        };
     }
 }
 
 /// Gaussian elimination with row pivoting on three equations; not finite where they are singular.
 fn solve_3x3(mut system: [[f64; 4]; 3]) -> Unknowns {
     for pivot in 0..3 {
-        let best = (pivot..3).fold(pivot, |best, row| if system[row][pivot].abs() > system[best][pivot].abs() { row } else { best });
+        let best = (pivot..3).fold(pivot, |best, row| {
+            if system[row][pivot].abs() > system[best][pivot].abs() {
+                row
+            } else {
+                best
+            }
+        });
         system.swap(pivot, best);
         let lead = system[pivot];
         for row in system.iter_mut().skip(pivot + 1) {
@@ -205,7 +260,9 @@ fn solve_3x3(mut system: [[f64; 4]; 3]) -> Unknowns {
     }
     let mut solution = [0.0; 3];
     for row in (0..3).rev() {
-        let known: f64 = (row + 1..3).map(|column| system[row][column] * solution[column]).sum();
+        let known: f64 = (row + 1..3)
+            .map(|column| system[row][column] * solution[column])
+            .sum();
         solution[row] = (system[row][3] - known) / system[row][row];
     }
     solution

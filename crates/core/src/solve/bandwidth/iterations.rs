@@ -40,7 +40,9 @@ impl Objective {
     /// rounds(H), up to a constant factor.
     pub fn rounds(&self, local_iterations: u32) -> f64 {
         match *self {
-            Self::Convergence { c0, c1 } => 1.0 + c0 / f64::from(local_iterations) + c1 * f64::from(local_iterations),
+            Self::Convergence { c0, c1 } => {
+                1.0 + c0 / f64::from(local_iterations) + c1 * f64::from(local_iterations)
+            }
             Self::Paper => 1.0,
         }
     }
@@ -73,7 +75,12 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { solver: Method::Exact, objective: Objective::default(), h_min: 1, h_max: 50 }
+        Self {
+            solver: Method::Exact,
+            objective: Objective::default(),
+            h_min: 1,
+            h_max: 50,
+        }
     }
 }
 
@@ -90,7 +97,11 @@ impl Options {
         if let Objective::Convergence { c0, c1 } = self.objective {
             for (value, name) in [(c0, "c0"), (c1, "c1")] {
                 if !(0.0..=1e12).contains(&value) {
-                    return Err(CellError::OutOfRange { field: name.to_owned(), value, allowed: "between 0 and 1e12" });
+                    return Err(CellError::OutOfRange {
+                        field: name.to_owned(),
+                        value,
+                        allowed: "between 0 and 1e12",
+                    });
                 }
             }
         }
@@ -115,8 +126,9 @@ pub fn best_iterations(a: f64, k: f64, c0: f64, c1: f64) -> f64 {
         h = h.min((a * c0 / cube).cbrt());
         // The least of two upper bounds is an upper bound.
         for _ in 0..60 {
-            let next = h - (h * h * (square + cube * h) - a * c0) / (h * (2.0 * square + 3.0 * cube * h));
-            if !(next < h) || h - next <= 1e-14 * h {
+            let next =
+                h - (h * h * (square + cube * h) - a * c0) / (h * (2.0 * square + 3.0 * cube * h));
+            if h - next <= 1e-14 * h {
                 break;
             }
             h = next;
@@ -151,7 +163,9 @@ impl Solver {
         match options.solver {
             // The search for H may have ended at a neighbour.
             Method::Exact => self.solve_checked(cell, local_iterations),
-            Method::Palm => self.answer = palm::solve_checked(cell, local_iterations, &palm::settings()),
+            Method::Palm => {
+                self.answer = palm::solve_checked(cell, local_iterations, &palm::settings())
+            }
         }
         Ok(&self.answer)
     }
@@ -199,10 +213,19 @@ mod tests {
 
     #[test]
     fn root_is_the_minimum() {
-        for (a, k, c0, c1) in [(1.0, 0.1, 10.0, 0.1), (50.0, 1e-3, 20.0, 0.01), (1e-3, 5.0, 3.0, 2.0), (2.0, 0.5, 8.0, 0.0), (2.0, 0.0, 9.0, 0.25)] {
+        for (a, k, c0, c1) in [
+            (1.0, 0.1, 10.0, 0.1),
+            (50.0, 1e-3, 20.0, 0.01),
+            (1e-3, 5.0, 3.0, 2.0),
+            (2.0, 0.5, 8.0, 0.0),
+            (2.0, 0.0, 9.0, 0.25),
+        ] {
             let cost = |h: f64| (a + k * h) * (1.0 + c0 / h + c1 * h);
             let h = best_iterations(a, k, c0, c1);
-            assert!(cost(h) <= cost(h * 1.001) && cost(h) <= cost(h * 0.999), "H = {h} for {a} {k} {c0} {c1}");
+            assert!(
+                cost(h) <= cost(h * 1.001) && cost(h) <= cost(h * 0.999),
+                "H = {h} for {a} {k} {c0} {c1}"
+            );
         }
         // Without drift the root is sqrt(a c0 / k); without computation cost it is sqrt(c0 / c1).
         assert!((best_iterations(2.0, 0.5, 9.0, 0.0) - 6.0).abs() < 1e-12);
