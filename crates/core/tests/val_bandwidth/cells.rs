@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 /// What makes a cell hard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub(crate) enum Class {
     /// The paper's cell: devices uniform within 5 km, Table II's powers and processors.
     Typical,
     /// A third of the devices below the UAV, the others at the edge and beyond.
@@ -31,7 +31,7 @@ pub enum Class {
     Wild,
 }
 
-pub const CLASSES: [Class; 11] = [
+pub(crate) const CLASSES: [Class; 11] = [
     Class::Typical,
     Class::NearFar,
     Class::Straggler,
@@ -56,7 +56,7 @@ fn decades(random: &mut ChaCha8Rng, low: f64, high: f64) -> f64 {
 }
 
 /// A cell of `count` devices with the paper's parameters (model.md section 1), then bent as `class` says.
-pub fn cell(class: Class, count: usize, seed: u64) -> Cell {
+pub(crate) fn cell(class: Class, count: usize, seed: u64) -> Cell {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let r = &mut random;
     let broadcast_power_w = between(r, 0.3, 1.2);

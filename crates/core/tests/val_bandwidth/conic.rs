@@ -15,11 +15,11 @@ use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, S
 
 /// Clarabel's answer.
 #[derive(Clone, Copy, Debug)]
-pub struct Reference {
+pub(crate) struct Reference {
     /// Objective of the cell, the part that bandwidth does not change included.
-    pub objective: f64,
+    pub(crate) objective: f64,
     /// Whether Clarabel met the full tolerance.
-    pub solved: bool,
+    pub(crate) solved: bool,
 }
 
 /// A sparse matrix row by row, with its right-hand side and cones.
@@ -59,14 +59,14 @@ const SATURATED: f64 = 0.1;
 const GAUSS: [(f64, f64); 4] = [
     (0.069_431_844_202_973_71, 0.173_927_422_568_726_93),
     (0.330_009_478_207_571_87, 0.326_072_577_431_273_07),
-    (0.669_990_521_792_428_13, 0.326_072_577_431_273_07),
-    (0.930_568_155_797_026_29, 0.173_927_422_568_726_93),
+    (0.669_990_521_792_428_1, 0.326_072_577_431_273_07),
+    (0.930_568_155_797_026_3, 0.173_927_422_568_726_93),
 ];
 
 /// Builds the cone program in units of the bands `units_hz` (up, down); the caller solves it.
 ///
 /// Also returns the scale and the constant part of the objective.
-pub fn program(
+pub(crate) fn program(
     cell: &Cell,
     local_iterations: u32,
     units_hz: impl Fn(usize) -> [f64; 2],
@@ -133,15 +133,10 @@ pub fn program(
             rows.push(-steps * device.iteration_time_s / time_scale, entries);
         }
     }
-    for direction in 0..2 {
+    for (direction, budget_hz) in budgets_hz.into_iter().enumerate() {
         rows.push(
             1.0,
-            (0..count).map(|n| {
-                (
-                    variable(direction, n),
-                    -units_hz(n)[direction] / budgets_hz[direction],
-                )
-            }),
+            (0..count).map(|n| (variable(direction, n), -units_hz(n)[direction] / budget_hz)),
         );
     }
     rows.cones
@@ -171,7 +166,7 @@ pub fn program(
 }
 
 /// Solves the cell by Clarabel, in units of the given bands.
-pub fn reference(
+pub(crate) fn reference(
     cell: &Cell,
     local_iterations: u32,
     units_hz: impl Fn(usize) -> [f64; 2],
@@ -186,7 +181,7 @@ pub fn reference(
 }
 
 /// The equal split's bands: units that know nothing of any solution.
-pub fn equal_units(cell: &Cell) -> impl Fn(usize) -> [f64; 2] {
+pub(crate) fn equal_units(cell: &Cell) -> impl Fn(usize) -> [f64; 2] {
     let count = cell.devices.len() as f64;
     let units = [cell.bandwidth_up_hz / count, cell.bandwidth_down_hz / count];
     move |_| units

@@ -122,10 +122,10 @@ impl Lbfgs {
         self.direction.copy_from_slice(&self.gradient);
         let kept = self.stored.min(MEMORY);
         let mut factors = [0.0; MEMORY];
-        for age in 0..kept {
+        for (age, factor) in factors.iter_mut().enumerate().take(kept) {
             let pair = &self.pairs[(self.stored - 1 - age) % MEMORY];
-            factors[age] = pair.inverse * dot(&pair.step, &self.direction);
-            add(&mut self.direction, -factors[age], &pair.change);
+            *factor = pair.inverse * dot(&pair.step, &self.direction);
+            add(&mut self.direction, -*factor, &pair.change);
         }
         if kept > 0 {
             let newest = &self.pairs[(self.stored - 1) % MEMORY];

@@ -2,11 +2,14 @@
 
 use super::*;
 
+/// A value and its gradient.
+type Function = fn(&[f64]) -> (f64, Vec<f64>);
+
 /// A problem given by closures: objective with gradient, constraints with gradients.
 struct Textbook {
     dimension: usize,
-    objective: fn(&[f64]) -> (f64, Vec<f64>),
-    constraints: Vec<fn(&[f64]) -> (f64, Vec<f64>)>,
+    objective: Function,
+    constraints: Vec<Function>,
 }
 
 impl Problem for Textbook {

@@ -7,254 +7,16 @@
 //! m(s_up) = mu a_up / (k_up floor_up),   m(s_down) = nu a_down / (k_down floor_down),   w >= 0 complementary to time <= T
 //! ```
 //!
-//! which is one decreasing function of w to be inverted ([`Node::respond`]). What remains is that the bands fill both budgets and
-//! that the multipliers add up to W; [`Market::evaluate`] returns these three sums and their derivatives in O(N).
+//! which is one decreasing function of w to be inverted (`Node::respond`). What remains is that the bands fill both budgets and
+//! that the multipliers add up to W; `Market::evaluate` returns these three sums and their derivatives in O(N).
 //! Times are kept as excess over the least time that any bandwidth could give, so that a device within 1e-12 of its floor still
 //! has all its digits.
 
 use super::cell::Cell;
-use super::link::{Point, exponential, log_ratio};
+use super::device::{Decision, Link, Node};
 
 /// How often [`Market::guess`] asks every device.
-pub(super) const GUESS_PASSES: usize = 3;
-
-/// One direction of one device: constants and the SNR found last.
-#[derive(Clone, Copy, Debug, Default)]
-struct Link {
-    /// a over the budget.
-    ratio: f64,
-    /// I ln 2 / a.
-    floor_s: f64,
-    /// Weight of this transmission's own energy, c = lambda_4 p.
-    weight: f64,
-    /// ratio / floor: price = mu * lever / k.
-    lever: f64,
-    /// The SNR found last, where the next search starts, and ln(1 + SNR).
-    snr: f64,
-    log: f64,
-}
-
-/// A link's answer to a price.
-#[derive(Clone, Copy, Debug)]
-struct Response {
-    /// Share of the budget.
-    share: f64,
-    /// Time above the floor.
-    excess_s: f64,
-    /// d time / d ln price.
-    growth_s: f64,
-}
-
-impl Link {
-    fn new(snr_hz: f64, budget_hz: f64, bits: f64, weight: f64, equal_share: f64) -> Self {
-        let ratio = snr_hz / budget_hz;
-        let floor_s = bits * std::f64::consts::LN_2 / snr_hz;
-        let snr = ratio / equal_share;
-        Self {
-            ratio,
-            floor_s,
-            weight,
-            lever: ratio / floor_s,
-            snr,
-            log: snr.ln_1p(),
-        }
-    }
-
-    #[inline]
-    fn share(&self) -> f64 {
-        self.ratio / self.snr
-    }
-
-    #[inline]
-    fn point(&self) -> Point {
-        Point::resume(self.snr, self.log)
-    }
-
-    /// The band that minimises (c + w) tau(b) + price b.
-    #[inline]
-    fn respond(&mut self, price: f64, multiplier: f64) -> Response {
-        let point = self
-            .point()
-            .at_price(price * self.lever / (self.weight + multiplier));
-        (self.snr, self.log) = (point.snr, point.log);
-        Response {
-            share: self.share(),
-            excess_s: self.floor_s * point.excess,
-            growth_s: self.floor_s * point.growth,
-        }
-    }
-
-    /// The price at which this link would take its present band, if its time weighed c + w.
-    fn price(&self, multiplier: f64) -> f64 {
-        self.point().marginal * (self.weight + multiplier) / self.lever
-    }
-
-    /// min over b of (c + w) tau(b) + price b.
-    fn least(&mut self, price: f64, multiplier: f64) -> f64 {
-        let weight = self.weight + multiplier;
-        if weight <= 0.0 || price <= 0.0 {
-            // No price: unlimited bandwidth. No weight: no bandwidth.
-            return weight.max(0.0) * self.floor_s;
-        }
-        let response = self.respond(price, multiplier);
-        weight * (self.floor_s + response.excess_s) + price * response.share
-    }
-}
-
-/// One device with its multiplier.
-#[derive(Clone, Copy, Debug, Default)]
-struct Node {
-    up: Link,
-    down: Link,
-    /// Time of the local steps.
-    computing_s: f64,
-    /// How far the least possible time, computation plus both floors, lies below the slowest device's.
-    slack_s: f64,
-    /// w, the multiplier of 'be done by T'; 0 for a device that is done earlier.
-    multiplier: f64,
-}
-
-/// What a device does at given prices and completion time.
-#[derive(Clone, Copy, Debug)]
-struct Decision {
-    up: Response,
-    down: Response,
-}
-
-impl Node {
-    fn floor_s(&self) -> f64 {
-        self.computing_s + self.up.floor_s + self.down.floor_s
-    }
-
-    #[inline]
-    fn decide(&mut self, prices: [f64; 2], multiplier: f64) -> Decision {
-        Decision {
-            up: self.up.respond(prices[0], multiplier),
-            down: self.down.respond(prices[1], multiplier),
-        }
-    }
-
-    /// The bands for completion `excess_s` above the slowest floor; leaves w in `self.multiplier`.
-    #[inline]
-    fn respond(&mut self, prices: [f64; 2], excess_s: f64) -> Decision {
-        let target_s = self.slack_s + excess_s;
-        self.refine(prices, target_s)
-            .unwrap_or_else(|| self.search(prices, target_s))
-    }
-
-    /// Newton's method on both SNRs and w together, from where they are: what nearly every call needs.
-    ///
-    /// Gives up (`None`) where the start is too far off to trust the steps.
-    #[inline]
-    fn refine(&mut self, prices: [f64; 2], target_s: f64) -> Option<Decision> {
-        let offset = self.up.weight.min(self.down.weight);
-        if offset + self.multiplier <= 0.0 {
-            return None;
-        }
-        for _ in 0..8 {
-            let w = self.multiplier;
-            let (up, down) = (self.up.point(), self.down.point());
-            let (k_up, k_down) = (self.up.weight + w, self.down.weight + w);
-            let mut lag = [
-                log_ratio(prices[0] * self.up.lever, k_up * up.marginal),
-                log_ratio(prices[1] * self.down.lever, k_down * down.marginal),
-            ];
-            let growth = [self.up.floor_s * up.growth, self.down.floor_s * down.growth];
-            // The time both links will take once they have followed their prices, to first order.
-            let time = self.up.floor_s * up.excess
-                + self.down.floor_s * down.excess
-                + growth[0] * lag[0]
-                + growth[1] * lag[1];
-            let (mut step, mut next) = (0.0, w);
-            if w > 0.0 || time > target_s {
-                if time <= 0.0 {
-                    return None;
-                }
-                let fall = growth[0] / k_up + growth[1] / k_down;
-                step = log_ratio(time, target_s) * time / (fall * (w + offset));
-                next = ((w + offset) * exponential(step) - offset).max(0.0);
-                lag[0] -= log_ratio(self.up.weight + next, k_up);
-                lag[1] -= log_ratio(self.down.weight + next, k_down);
-            }
-            let moves = [lag[0] / up.slope, lag[1] / down.slope];
-            let largest = moves[0].abs().max(moves[1].abs()).max(step.abs());
-            // Also false for NaN.
-            if !(largest < 2.0) {
-                return None;
-            }
-            self.multiplier = next;
-            (self.up.snr, self.up.log) = up.position(moves[0]);
-            (self.down.snr, self.down.log) = down.position(moves[1]);
-            if largest < 1e-6 {
-                // The error left is of second order, and the growths matter for the speed of convergence only.
-                return Some(Decision {
-                    up: Response {
-                        share: self.up.share(),
-                        excess_s: self.up.floor_s * up.excess,
-                        growth_s: growth[0],
-                    },
-                    down: Response {
-                        share: self.down.share(),
-                        excess_s: self.down.floor_s * down.excess,
-                        growth_s: growth[1],
-                    },
-                });
-            }
-        }
-        None
-    }
-
-    /// The same from anywhere: time above floor falls with w, and its logarithm is almost linear in ln(c + w), so Newton's method
-    /// there, kept inside a bracket.
-    fn search(&mut self, prices: [f64; 2], target: f64) -> Decision {
-        let offset = self.up.weight.min(self.down.weight);
-        let (mut low, mut high) = (0.0_f64, f64::INFINITY);
-        if self.multiplier <= 0.0 || !self.multiplier.is_finite() {
-            self.multiplier = 0.0;
-        }
-        if offset <= 0.0 && self.multiplier == 0.0 {
-            // A device with nothing of its own to pay has w > 0 always: what its equal share would be worth.
-            self.multiplier =
-                f64::MIN_POSITIVE.max(prices[0] * self.up.lever / self.up.point().marginal);
-        }
-        let mut decision = self.decide(prices, self.multiplier);
-        for _ in 0..100 {
-            let w = self.multiplier;
-            let time = decision.up.excess_s + decision.down.excess_s;
-            if (w == 0.0 && time <= target) || (time - target).abs() <= 1e-12 * target {
-                break;
-            }
-            if time > target {
-                low = w
-            } else {
-                high = w
-            }
-            let fall = decision.up.growth_s / (self.up.weight + w)
-                + decision.down.growth_s / (self.down.weight + w);
-            let step = log_ratio(time, target) * time / (fall * (w + offset));
-            let mut next = (w + offset) * step.clamp(-60.0, 60.0).exp() - offset;
-            if offset <= 0.0 {
-                next = next.max(f64::MIN_POSITIVE);
-            }
-            if next >= high {
-                next = if low > 0.0 {
-                    (low * high).sqrt()
-                } else {
-                    high / 16.0
-                };
-            } else if next <= low {
-                // Below 0 the device is done early without any pressure, unless w = 0 was found too slow before.
-                next = if low > 0.0 { (low * high).sqrt() } else { 0.0 };
-            }
-            if next == w && w > 0.0 || (low > 0.0 && high / low - 1.0 < 1e-15) {
-                break;
-            }
-            self.multiplier = next;
-            decision = self.decide(prices, next);
-        }
-        decision
-    }
-}
+pub(super) const GUESS_PASSES: usize = 2;
 
 /// The sums of the three equations and their derivatives.
 #[derive(Clone, Copy, Debug, Default)]
@@ -273,6 +35,8 @@ pub(super) struct Market {
     pub(super) floor_s: f64,
     /// W.
     pub(super) wait_weight: f64,
+    /// The least weight of anybody's own transmission energy.
+    own_weight: f64,
     /// Energy of the local steps, weighed: the part of the objective that bandwidth does not change.
     fixed: f64,
 }
@@ -281,33 +45,36 @@ impl Market {
     /// Takes over a cell; keeps the SNRs and multipliers found last where `warm`.
     pub(super) fn load(&mut self, cell: &Cell, local_iterations: u32, warm: bool) {
         let steps = f64::from(local_iterations);
-        let equal_share = 1.0 / cell.devices.len() as f64;
+        let count = cell.devices.len() as f64;
         self.nodes.resize(cell.devices.len(), Node::default());
         self.wait_weight = cell.wait_weight();
+        self.own_weight = f64::INFINITY;
         self.floor_s = 0.0;
         self.fixed = 0.0;
         for (node, device) in self.nodes.iter_mut().zip(&cell.devices) {
-            let last = *node;
-            let up_weight = cell.energy_weight * device.tx_power_w;
-            let down_weight = cell.energy_weight * cell.broadcast_power_w;
-            node.up = Link::new(
+            let weights = [
+                cell.energy_weight * device.tx_power_w,
+                cell.energy_weight * cell.broadcast_power_w,
+            ];
+            self.own_weight = self.own_weight.min(weights[0]).min(weights[1]);
+            let (last_up, last_down) = (warm.then_some(&node.up), warm.then_some(&node.down));
+            let up = Link::new(
                 device.snr_up_hz,
                 cell.bandwidth_up_hz,
                 cell.model_bits_up,
-                up_weight,
-                equal_share,
+                weights[0],
+                count,
+                last_up,
             );
-            node.down = Link::new(
+            let down = Link::new(
                 device.snr_down_hz,
                 cell.bandwidth_down_hz,
                 cell.model_bits_down,
-                down_weight,
-                equal_share,
+                weights[1],
+                count,
+                last_down,
             );
-            if warm {
-                (node.up.snr, node.up.log) = (last.up.snr, last.up.log);
-                (node.down.snr, node.down.log) = (last.down.snr, last.down.log);
-            }
+            (node.up, node.down) = (up, down);
             node.computing_s = steps * device.iteration_time_s;
             self.floor_s = self.floor_s.max(node.floor_s());
             self.fixed += cell.energy_weight * device.iteration_energy_j * steps;
@@ -316,6 +83,11 @@ impl Market {
         for node in &mut self.nodes {
             node.slack_s = slowest_s - node.floor_s();
         }
+    }
+
+    /// Whether waiting weighs enough to move any bandwidth: below this, W is lost in the rounding of c + w.
+    pub(super) fn timed(&self) -> bool {
+        self.wait_weight > 1e-11 * self.own_weight
     }
 
     /// Number of devices.
@@ -364,28 +136,32 @@ impl Market {
             prices[0] += node.up.price(even) / count;
             prices[1] += node.down.price(even) / count;
         }
-        let mut excess_s = 0.0_f64;
         for _ in 0..GUESS_PASSES {
-            let (mut shares, mut slopes) = ([0.0; 2], [0.0; 2]);
+            let mut sums = [(0.0, 0.0); 2];
             for node in &mut self.nodes {
-                let Decision { up, down } = node.decide(prices, even);
-                shares = [shares[0] + up.share, shares[1] + down.share];
-                slopes[0] += up.growth_s * (node.up.weight + even);
-                slopes[1] += down.growth_s * (node.down.weight + even);
-                // Parked here until T is known.
-                node.multiplier = up.excess_s + down.excess_s;
+                for (sum, (link, price)) in sums
+                    .iter_mut()
+                    .zip([&mut node.up, &mut node.down].into_iter().zip(prices))
+                {
+                    let (share, slope) = link.approach(price, link.weight + even);
+                    *sum = (sum.0 + share, sum.1 + slope);
+                }
             }
-            for (price, (share, slope)) in prices.iter_mut().zip(shares.iter().zip(&slopes)) {
-                *price *= (share.ln() * share * *price / slope)
-                    .clamp(-20.0, 20.0)
-                    .exp();
+            for (price, (share, slope)) in prices.iter_mut().zip(sums) {
+                *price *= (share.ln() * share / slope).clamp(-20.0, 20.0).exp();
             }
         }
-        if self.wait_weight <= 0.0 {
+        if !self.timed() {
             self.set_multipliers(std::iter::repeat(0.0));
             return (prices, f64::INFINITY);
         }
+        for node in &mut self.nodes {
+            // Parked here until T is known.
+            node.multiplier = node.up.floor_s * node.up.point().excess
+                + node.down.floor_s * node.down.point().excess;
+        }
         let own = |node: &Node| node.up.weight.min(node.down.weight);
+        let mut excess_s = 0.0_f64;
         for node in &self.nodes {
             let shrink = ((own(node) + even) / (own(node) + self.wait_weight)).sqrt();
             excess_s = excess_s.max(node.multiplier * shrink - node.slack_s);
@@ -413,7 +189,7 @@ impl Market {
             } else {
                 low_s + (high_s.min(4.0 * excess_s) - low_s) / 2.0
             };
-            let near = (next - excess_s).abs() <= 1e-2 * excess_s && total > 0.0;
+            let near = (next - excess_s).abs() <= 0.05 * excess_s && total > 0.0;
             excess_s = next;
             if near {
                 break;
@@ -427,17 +203,19 @@ impl Market {
     }
 
     /// The Lagrangian dual at two prices and the multipliers held now, scaled to add up to W: a lower bound of every objective.
-    pub(super) fn bound(&mut self, prices: [f64; 2]) -> f64 {
+    ///
+    /// Where no multiplier is above 0, the `slowest` device bears all of W.
+    pub(super) fn bound(&mut self, prices: [f64; 2], slowest: usize) -> f64 {
         let total: f64 = self.nodes.iter().map(|node| node.multiplier).sum();
-        let count = self.len() as f64;
         let mut bound = self.fixed - prices[0] - prices[1];
         let mut steps_s = 0.0;
-        for node in &mut self.nodes {
-            let w = if total > 0.0 {
-                node.multiplier * (self.wait_weight / total)
+        for (n, node) in self.nodes.iter_mut().enumerate() {
+            let share = if total > 0.0 {
+                node.multiplier / total
             } else {
-                self.wait_weight / count
+                f64::from(n == slowest)
             };
+            let w = share * self.wait_weight;
             steps_s += w * node.computing_s;
             bound += node.up.least(prices[0], w) + node.down.least(prices[1], w);
         }

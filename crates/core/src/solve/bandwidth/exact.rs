@@ -73,18 +73,19 @@ impl Solver {
     /// [`Solver::solve`] for a cell that is known to be sound; the answer is left in `self.answer`.
     pub(super) fn solve_checked(&mut self, cell: &Cell, local_iterations: u32) {
         self.passes = 0;
-        let timed = cell.wait_weight() > 0.0;
-        let same_shape = |last: &Unknowns| {
-            self.market.len() == cell.devices.len() && last[2].is_finite() == timed
-        };
-        if let Some(last) = self.last.filter(same_shape) {
-            self.market.load(cell, local_iterations, true);
-            self.finish(cell, local_iterations, last);
-            if self.answer.status == Status::Solved {
-                return;
+        let last = self
+            .last
+            .filter(|_| self.market.len() == cell.devices.len());
+        self.market.load(cell, local_iterations, last.is_some());
+        if let Some(last) = last {
+            if last[2].is_finite() == self.market.timed() {
+                self.finish(cell, local_iterations, last);
+                if self.answer.status == Status::Solved {
+                    return;
+                }
             }
+            self.market.load(cell, local_iterations, false);
         }
-        self.market.load(cell, local_iterations, false);
         let (prices, excess_s) = self.market.guess();
         self.passes += GUESS_PASSES;
         self.finish(
@@ -111,7 +112,7 @@ impl Solver {
             value[1].ln(),
             (value[2] / self.market.wait_weight).ln(),
         ];
-        if self.market.wait_weight <= 0.0 {
+        if !self.market.timed() {
             residual[2] = 0.0;
             let step = [
                 -residual[0] * scale[0] / slope[0][0],
@@ -179,7 +180,9 @@ impl Solver {
         }
         fill_budgets(cell, answer, total);
         cell.price(local_iterations, answer);
-        let bound = self.market.bound([at[0].exp(), at[1].exp()]);
+        let bound = self
+            .market
+            .bound([at[0].exp(), at[1].exp()], answer.slowest());
         answer.set_bound(bound, GAP_TOLERANCE);
     }
 }
@@ -209,6 +212,17 @@ pub(super) fn fill_budgets(cell: &Cell, answer: &mut Solution, total: [f64; 2]) 
 }
 
 impl Solution {
+    /// Index of the device that is done last.
+    pub(super) fn slowest(&self) -> usize {
+        let times = self.devices.iter().map(|given| given.time_s).enumerate();
+        times
+            .fold(
+                (0, 0.0),
+                |most, next| if next.1 > most.1 { next } else { most },
+            )
+            .0
+    }
+
     /// Records a proven lower bound of the objective as `kkt_residual` and `status`.
     pub(super) fn set_bound(&mut self, bound: f64, tolerance: f64) {
         let gap = (self.objective - bound) / self.objective;

@@ -128,7 +128,7 @@ pub fn best_iterations(a: f64, k: f64, c0: f64, c1: f64) -> f64 {
         for _ in 0..60 {
             let next =
                 h - (h * h * (square + cube * h) - a * c0) / (h * (2.0 * square + 3.0 * cube * h));
-            if !(next < h) || h - next <= 1e-14 * h {
+            if h - next <= 1e-14 * h {
                 break;
             }
             h = next;

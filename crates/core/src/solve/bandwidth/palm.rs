@@ -222,10 +222,13 @@ pub(super) fn solve_checked(cell: &Cell, local_iterations: u32, settings: &Setti
             found.multipliers[2 + n] / problem.time_s(&problem.links(&found.point, n), n)
         }));
     }
-    let bound = market.bound([
-        found.multipliers[0] * cost_scale,
-        found.multipliers[1] * cost_scale,
-    ]);
+    let bound = market.bound(
+        [
+            found.multipliers[0] * cost_scale,
+            found.multipliers[1] * cost_scale,
+        ],
+        answer.slowest(),
+    );
     answer.set_bound(bound, PALM_GAP_TOLERANCE);
     answer
 }
