@@ -140,4 +140,5 @@ def main():
         print(name, curve["losses"][0], curve["losses"][-1])
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -5,6 +5,9 @@
 //! anything. Each kernel is written once over [`simd::Simd`] and checks its slices before it starts;
 //! `unsafe` code lives only in this folder.
 
+// Register tiles: indices over constant bounds read as the mathematics, and are unrolled.
+#![allow(clippy::needless_range_loop)]
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
