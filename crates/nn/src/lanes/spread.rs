@@ -123,8 +123,8 @@ pub(crate) fn spread_gradient(
             assert!(layout.height == shape.out_height);
         }
         Flow::PoolRelu(masks) => {
-            assert!(shape.out_height % 2 == 0 && shape.out_width % 2 == 0);
-            assert!(rows.start % 2 == 0 && rows.end % 2 == 0);
+            assert!(shape.out_height.is_multiple_of(2) && shape.out_width.is_multiple_of(2));
+            assert!(rows.start.is_multiple_of(2) && rows.end.is_multiple_of(2));
             assert!(after.len() >= outputs / 4 * lanes && masks.len() >= outputs / 4 * 8);
         }
     }
