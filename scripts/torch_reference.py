@@ -117,8 +117,13 @@ def step_record(name):
     }
 
 
+# Rates at which the curve does not amplify rounding: PyTorch's own float32 and float64 runs stay within 1e-5
+# of each other. (LeNet5 at 0.05 does not qualify: there they part by 0.5.)
+CURVE_RATES = {"cnn": 0.05, "lenet5": 0.04}
+
+
 def curve_record(name):
-    settings = {"lr": 0.05, "momentum": 0.0, "weight_decay": 0.0}
+    settings = {"lr": CURVE_RATES[name], "momentum": 0.0, "weight_decay": 0.0}
     _, _, losses = train(name, STEPS, **settings)
     return {"learning_rate": settings["lr"], "losses": [round(loss, 7) for loss in losses]}
 
@@ -127,7 +132,7 @@ def main():
     torch.set_num_threads(1)
     FOLDER.mkdir(parents=True, exist_ok=True)
     steps = {name: step_record(name) for name in ("logistic", "mlp", "cnn", "lenet5", "vgg")}
-    curves = {name: curve_record(name) for name in ("cnn", "lenet5")}
+    curves = {name: curve_record(name) for name in CURVE_RATES}
     for file, content in (("one_step.json", steps), ("loss_curves.json", curves)):
         text = json.dumps({"torch": torch.__version__, "models": content})
         (FOLDER / file).write_text(text + "\n")
@@ -135,4 +140,5 @@ def main():
         print(name, curve["losses"][0], curve["losses"][-1])
 
 
-main()
+if __name__ == "__main__":
+    main()

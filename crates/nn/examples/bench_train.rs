@@ -8,7 +8,7 @@ use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut model, mut batch, mut threads, mut json) = ("cnn".to_string(), 32, 1, false);
-    let (mut side, mut channels) = (28, 1);
+    let (mut side, mut channels, mut devices) = (28, 1, 8);
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         if name == "--json" {
@@ -20,6 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "--model" => model = value,
             "--batch" => batch = value.parse()?,
             "--threads" => threads = value.parse()?,
+            "--devices" => devices = value.parse()?,
             "--side" => side = value.parse()?,
             "--channels" => channels = value.parse()?,
             _ => return Err(format!("unknown option {name}").into()),
@@ -33,7 +34,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let network = Network::new(&spec, shape, 10)?;
     let isa = Isa::from_environment()?;
-    let result = bench::train_throughput(&network, isa, batch, threads, 2.0)?;
+    let measurement = bench::Measurement {
+        isa,
+        batch,
+        threads,
+        devices,
+        seconds: 2.0,
+    };
+    let result = bench::train_throughput(&network, &measurement)?;
     if json {
         let mut object = serde_json::to_value(&result)?;
         object["model"] = model.into();

@@ -9,10 +9,24 @@ use crate::network::Network;
 use serde::Serialize;
 use std::time::Instant;
 
-/// Devices whose jobs one measured round trains.
-const DEVICES: usize = 150;
 /// Samples in the synthetic data set.
 const SAMPLES: usize = 2000;
+
+/// What to measure.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measurement {
+    /// Instruction set.
+    pub isa: Isa,
+    /// Samples per step.
+    pub batch: usize,
+    /// Worker threads.
+    pub threads: usize,
+    /// Devices that one round trains, a job each. Few make short rounds, of which the best is less likely to
+    /// have been interrupted; many show how well the jobs spread over threads.
+    pub devices: usize,
+    /// How long to go on.
+    pub seconds: f64,
+}
 
 /// What [`train_throughput`] measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,19 +70,18 @@ pub fn fma_peak_gflops(isa: Isa) -> Result<f64, Error> {
     Ok(best)
 }
 
-/// Trains a network on synthetic data for about `seconds` and reports the best round.
-///
-/// A round is 150 devices, one job each, with local steps of `batch` samples.
+/// Trains a network on synthetic data and reports the best round.
 ///
 /// # Errors
 /// When this machine does not have the instruction set, or `batch` is 0.
-pub fn train_throughput(
-    network: &Network,
-    isa: Isa,
-    batch: usize,
-    threads: usize,
-    seconds: f64,
-) -> Result<Throughput, Error> {
+pub fn train_throughput(network: &Network, measurement: &Measurement) -> Result<Throughput, Error> {
+    let Measurement {
+        isa,
+        batch,
+        threads,
+        devices,
+        seconds,
+    } = *measurement;
     let engine = Engine::with_isa(network.clone(), threads, isa)?;
     let inputs = pattern(SAMPLES * network.input().values());
     let labels: Vec<u8> = (0..SAMPLES)
@@ -84,7 +97,7 @@ pub fn train_throughput(
     let mut best: f64 = 0.0;
     let begin = Instant::now();
     loop {
-        let orders: Vec<Vec<u32>> = (0..DEVICES)
+        let orders: Vec<Vec<u32>> = (0..devices)
             .map(|device| order(device, steps * batch))
             .collect();
         let jobs: Vec<Job> = orders
@@ -99,12 +112,12 @@ pub fn train_throughput(
         let round = Instant::now();
         engine.train(&examples, &jobs)?;
         let elapsed = round.elapsed().as_secs_f64();
-        best = best.max((DEVICES * steps * batch) as f64 / elapsed);
+        best = best.max((devices * steps * batch) as f64 / elapsed);
         if begin.elapsed().as_secs_f64() >= seconds {
             break;
         }
         // Long enough that starting threads does not count, short enough to have several rounds.
-        if elapsed < 0.1 {
+        if elapsed < 0.01 {
             steps *= 2;
         }
     }

@@ -165,6 +165,7 @@ impl Pass<'_> {
             weights: kernel_place,
             biases: bias_place,
         } = place.clone();
+        let pooled = *after == After::PoolRelu;
         let (before, behind) = buffers.flows.split_at_mut(index + 1);
         let biases = &mut buffers.biases[..shape.filters * group.lanes()];
         biases.fill(0.0);
@@ -189,32 +190,33 @@ impl Pass<'_> {
                 After::Relu => Flow::Relu(&buffers.maps[index + 1], &self.plan.maps[index + 1]),
                 After::PoolRelu => Flow::PoolRelu(&buffers.masks[index]),
             };
-            let flow = &mut buffers.strip;
+            let selects = pooled && lanes::selects_winners(isa, shape);
+            let flow = &mut *buffers.strip;
+            let spread = (wanted || !selects).then_some(&mut *flow);
+            let after = &behind[0];
             lanes::spread_gradient(
                 isa,
                 group,
                 shape,
                 kind,
-                &behind[0],
+                after,
                 rows.clone(),
-                flow,
+                spread,
                 first,
                 held,
                 biases,
             );
             let input = &buffers.maps[index];
             let to = &mut gradient[kernel_place.clone()];
-            lanes::conv_weight_grad(
-                isa,
-                group,
-                shape,
-                input,
-                flow,
-                first,
-                held,
-                rows.clone(),
-                to,
-            );
+            let now = rows.clone();
+            if selects {
+                let masks = &buffers.masks[index];
+                lanes::conv_weight_grad_pooled(isa, group, shape, input, after, masks, now, to);
+            } else {
+                lanes::conv_weight_grad(
+                    isa, group, shape, input, flow, first, held, now, pooled, to,
+                );
+            }
             next = rows.end;
             if wanted {
                 // Input rows whose last output row is now known.

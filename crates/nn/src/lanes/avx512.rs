@@ -106,6 +106,10 @@ impl Simd for Full {
         _mm512_maskz_mov_ps(mask, value)
     }
     #[inline(always)]
+    unsafe fn select(mask: u16, a: __m512, b: __m512) -> __m512 {
+        _mm512_mask_blend_ps(mask, b, a)
+    }
+    #[inline(always)]
     unsafe fn power_of_two(shifted: __m512) -> __m512 {
         let exponent = _mm512_slli_epi32::<23>(_mm512_castps_si512(shifted));
         _mm512_castsi512_ps(_mm512_add_epi32(exponent, _mm512_set1_epi32(0x3f80_0000)))
@@ -210,5 +214,9 @@ impl Simd for Half {
     #[inline(always)]
     unsafe fn keep(mask: u16, value: __m256) -> __m256 {
         _mm256_maskz_mov_ps(mask as u8, value)
+    }
+    #[inline(always)]
+    unsafe fn select(mask: u16, a: __m256, b: __m256) -> __m256 {
+        _mm256_mask_blend_ps(mask as u8, b, a)
     }
 }

@@ -8,7 +8,9 @@ use std::ops::Range;
 
 /// Adds to `gradient` (`[filter][channel][row][column]`) what the output rows `rows` bring.
 ///
-/// `flow` holds the output's gradient from output row `first` on, `held` rows for each filter.
+/// `flow` holds the output's gradient from output row `first` on, `held` rows for each filter. With `windows`
+/// the positions are taken in 2x2 windows, the order of [`super::conv_weight_grad_pooled`]; `rows` and the
+/// output's width are even then.
 #[allow(clippy::too_many_arguments)] // a kernel's operands are what it is
 pub(crate) fn conv_weight_grad(
     isa: Isa,
@@ -19,6 +21,7 @@ pub(crate) fn conv_weight_grad(
     first: usize,
     held: usize,
     rows: Range<usize>,
+    windows: bool,
     gradient: &mut [f32],
 ) {
     let lanes = group.lanes();
@@ -26,6 +29,7 @@ pub(crate) fn conv_weight_grad(
     assert!(flow.len() >= shape.filters * held * shape.out_width * lanes);
     assert!(gradient.len() >= shape.weights());
     assert!(first <= rows.start && rows.end <= first + held && rows.end <= shape.out_height);
+    assert!(!windows || rows.len().is_multiple_of(2) && shape.out_width.is_multiple_of(2));
     assert!(shape.out_height + shape.kernel <= shape.input.height + 2 * shape.input.halo + 1);
     assert!(shape.out_width + shape.kernel <= shape.input.row() + 1);
     let task = WeightGrad {
@@ -35,6 +39,7 @@ pub(crate) fn conv_weight_grad(
         first,
         held,
         rows,
+        windows,
         gradient,
     };
     simd::run(isa, group, task);
@@ -47,6 +52,7 @@ struct WeightGrad<'a> {
     first: usize,
     held: usize,
     rows: Range<usize>,
+    windows: bool,
     gradient: &'a mut [f32],
 }
 
@@ -56,9 +62,9 @@ const fn tile_filters(wide: bool, taps: usize) -> usize {
         (true, 5) => 5,
         (true, 4) => 6,
         (true, _) => 8,
-        (false, 5) => 2,
-        (false, 4) => 3,
-        (false, 3) => 4,
+        (false, 5 | 4) => 2,
+        (false, 3) => 3,
+        (false, 2) => 4,
         (false, _) => 6,
     }
 }
@@ -117,30 +123,38 @@ impl WeightGrad<'_> {
         for half in 0..G / S::LANES {
             // SAFETY: rows and columns stay inside the shapes that `conv_weight_grad` checked.
             unsafe {
+                let input = self
+                    .input
+                    .as_ptr()
+                    .add((channel * shape.input.plane() + tap) * G + half * S::LANES);
+                let flow = self.flow.as_ptr().add(start * flow_plane + half * S::LANES);
                 let mut sums = [[S::splat(0.0); T]; R];
-                for y in self.rows.clone() {
-                    let row = (y + ky) * shape.input.row() + tap;
-                    let mut from = self
-                        .input
-                        .as_ptr()
-                        .add((channel * shape.input.plane() + row) * G + half * S::LANES);
-                    let mut flow = self
-                        .flow
-                        .as_ptr()
-                        .add(start * flow_plane + (y - self.first) * width * G + half * S::LANES);
-                    for _ in 0..width {
-                        let mut flows = [S::splat(0.0); R];
-                        for r in 0..R {
-                            flows[r] = S::load(flow.add(r * flow_plane));
+                let row_step = if self.windows { 2 } else { 1 };
+                for y in self.rows.clone().step_by(row_step) {
+                    let mut from = input.add((y + ky) * shape.input.row() * G);
+                    let mut flow = flow.add((y - self.first) * width * G);
+                    if self.windows {
+                        let (below, flow_below) = (shape.input.row() * G, width * G);
+                        for _ in 0..width / 2 {
+                            position::<S, G, R, T>(&mut sums, from, flow, flow_plane);
+                            position::<S, G, R, T>(&mut sums, from.add(G), flow.add(G), flow_plane);
+                            let (from2, flow2) = (from.add(below), flow.add(flow_below));
+                            position::<S, G, R, T>(&mut sums, from2, flow2, flow_plane);
+                            position::<S, G, R, T>(
+                                &mut sums,
+                                from2.add(G),
+                                flow2.add(G),
+                                flow_plane,
+                            );
+                            from = from.add(2 * G);
+                            flow = flow.add(2 * G);
                         }
-                        for t in 0..T {
-                            let value = S::load(from.add(t * G));
-                            for r in 0..R {
-                                sums[r][t] = S::fma(flows[r], value, sums[r][t]);
-                            }
+                    } else {
+                        for _ in 0..width {
+                            position::<S, G, R, T>(&mut sums, from, flow, flow_plane);
+                            from = from.add(G);
+                            flow = flow.add(G);
                         }
-                        from = from.add(G);
-                        flow = flow.add(G);
                     }
                 }
                 reduce::<S, R, T>(&sums, &mut totals);
@@ -152,12 +166,38 @@ impl WeightGrad<'_> {
     }
 }
 
+/// What one output position brings: `R` filters x `T` taps.
+///
+/// # Safety
+/// `from` must be the first of `T` vectors and `flow` plus each of `R` planes be a vector.
+#[inline(always)]
+unsafe fn position<S: Simd, const G: usize, const R: usize, const T: usize>(
+    sums: &mut [[S::V; T]; R],
+    from: *const f32,
+    flow: *const f32,
+    flow_plane: usize,
+) {
+    // SAFETY: the caller vouches for the pointers.
+    unsafe {
+        let mut flows = [S::splat(0.0); R];
+        for r in 0..R {
+            flows[r] = S::load(flow.add(r * flow_plane));
+        }
+        for t in 0..T {
+            let value = S::load(from.add(t * G));
+            for r in 0..R {
+                sums[r][t] = S::fma(flows[r], value, sums[r][t]);
+            }
+        }
+    }
+}
+
 /// Adds the lane sums of a whole tile, 16 vectors at a time.
 ///
 /// # Safety
 /// As for [`Simd`].
 #[inline(always)]
-unsafe fn reduce<S: Simd, const R: usize, const T: usize>(
+pub(super) unsafe fn reduce<S: Simd, const R: usize, const T: usize>(
     sums: &[[S::V; T]; R],
     totals: &mut [[f32; T]; R],
 ) {

@@ -5,6 +5,9 @@
 //! anything. Each kernel is written once over [`simd::Simd`] and checks its slices before it starts;
 //! `unsafe` code lives only in this folder.
 
+// Register tiles: indices over constant bounds read as the mathematics, and are unrolled.
+#![allow(clippy::needless_range_loop)]
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
@@ -12,6 +15,7 @@ mod avx512;
 mod conv_forward;
 mod conv_input_grad;
 mod conv_weight_grad;
+mod conv_weight_grad_pooled;
 mod dense;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -26,6 +30,7 @@ mod update;
 pub(crate) use conv_forward::{Finish, conv_forward};
 pub(crate) use conv_input_grad::conv_input_grad;
 pub(crate) use conv_weight_grad::conv_weight_grad;
+pub(crate) use conv_weight_grad_pooled::{conv_weight_grad_pooled, selects_winners};
 pub(crate) use dense::{DenseShape, dense_forward, dense_input_grad, dense_weight_grad};
 pub(crate) use peak::multiply_adds;
 pub(crate) use pool::{Pool, max_pool, max_pool_grad, relu, relu_grad};
@@ -136,7 +141,7 @@ fn is_wide(isa: Isa) -> bool {
 
 /// Channels of a convolution's register tile, which has 4 positions each.
 const fn tile_channels(wide: bool) -> usize {
-    if wide { 6 } else { 3 }
+    if wide { 6 } else { 2 }
 }
 
 /// Cuts `0..count` into the fewest blocks of at most `most`, as equal as can be: `(start, size)`.

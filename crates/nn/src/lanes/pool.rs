@@ -86,10 +86,7 @@ impl Task for MaxPool<'_> {
                                 let value = S::load(from.add(at * G));
                                 let better = S::greater(value, largest);
                                 largest = S::max(value, largest);
-                                winner = S::add(
-                                    S::keep(better, S::splat(place as f32)),
-                                    S::keep(!better, winner),
-                                );
+                                winner = S::select(better, S::splat(place as f32), winner);
                             }
                             let to = self.pool.place(channel, y, x) * G + lane;
                             S::store(self.winners.as_mut_ptr().add(to), winner);

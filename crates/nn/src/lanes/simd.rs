@@ -70,6 +70,12 @@ pub(crate) trait Simd: Copy {
     unsafe fn equal(a: Self::V, b: Self::V) -> u16;
     /// `value` in lanes whose bit is set, 0 in the others.
     unsafe fn keep(mask: u16, value: Self::V) -> Self::V;
+    /// `a` in lanes whose bit is set, `b` in the others.
+    #[inline(always)]
+    unsafe fn select(mask: u16, a: Self::V, b: Self::V) -> Self::V {
+        // SAFETY: the caller keeps the trait's contract.
+        unsafe { Self::add(Self::keep(mask, a), Self::keep(!mask, b)) }
+    }
     /// `2^n` for `n + 1.5 * 2^23`: the integer sits in the low bits of that sum.
     unsafe fn power_of_two(shifted: Self::V) -> Self::V;
     /// Sums of each vector's lanes, separately for lanes 0..8 and (with 16 lanes) 8..16.

@@ -96,7 +96,8 @@ pub(crate) enum Flow<'a> {
 /// Gradient with respect to the convolution's sums, for the rows `rows` of its output.
 ///
 /// `after` is the gradient behind relu and pool, without halo. `flow` gets `held` rows for each filter, of
-/// which the first is output row `first`. `biases` (`[filter][lane]`) collects the sums over positions.
+/// which the first is output row `first`, or is not wanted. `biases` (`[filter][lane]`) collects the sums over
+/// positions.
 #[allow(clippy::too_many_arguments)] // a kernel's operands are what it is
 pub(crate) fn spread_gradient(
     isa: Isa,
@@ -105,7 +106,7 @@ pub(crate) fn spread_gradient(
     kind: Flow,
     after: &[f32],
     rows: Range<usize>,
-    flow: &mut [f32],
+    flow: Option<&mut [f32]>,
     first: usize,
     held: usize,
     biases: &mut [f32],
@@ -113,7 +114,8 @@ pub(crate) fn spread_gradient(
     let lanes = group.lanes();
     let outputs = shape.filters * shape.out_height * shape.out_width;
     assert!(first <= rows.start && rows.end <= first + held && rows.end <= shape.out_height);
-    assert!(flow.len() >= shape.filters * held * shape.out_width * lanes);
+    let needed = shape.filters * held * shape.out_width * lanes;
+    assert!(flow.as_ref().is_none_or(|flow| flow.len() >= needed));
     assert!(biases.len() >= shape.filters * lanes);
     match &kind {
         Flow::Plain => assert!(after.len() >= outputs * lanes),
@@ -123,8 +125,8 @@ pub(crate) fn spread_gradient(
             assert!(layout.height == shape.out_height);
         }
         Flow::PoolRelu(masks) => {
-            assert!(shape.out_height % 2 == 0 && shape.out_width % 2 == 0);
-            assert!(rows.start % 2 == 0 && rows.end % 2 == 0);
+            assert!(shape.out_height.is_multiple_of(2) && shape.out_width.is_multiple_of(2));
+            assert!(rows.start.is_multiple_of(2) && rows.end.is_multiple_of(2));
             assert!(after.len() >= outputs / 4 * lanes && masks.len() >= outputs / 4 * 8);
         }
     }
@@ -146,7 +148,7 @@ struct Spread<'a> {
     kind: Flow<'a>,
     after: &'a [f32],
     rows: Range<usize>,
-    flow: &'a mut [f32],
+    flow: Option<&'a mut [f32]>,
     first: usize,
     held: usize,
     biases: &'a mut [f32],
@@ -178,10 +180,16 @@ impl Task for Spread<'_> {
 }
 
 impl Spread<'_> {
-    /// First vector of a row of the flow.
+    /// Where a row of the flow starts, if it is wanted.
     #[inline(always)]
-    fn flow_row(&self, filter: usize, row: usize) -> usize {
-        (filter * self.held + row - self.first) * self.shape.out_width
+    fn flow_row<const G: usize>(
+        &mut self,
+        filter: usize,
+        row: usize,
+        lane: usize,
+    ) -> Option<*mut f32> {
+        let at = (filter * self.held + row - self.first) * self.shape.out_width * G + lane;
+        Some(self.flow.as_mut()?[at..].as_mut_ptr())
     }
 
     #[inline(always)]
@@ -198,8 +206,7 @@ impl Spread<'_> {
             unsafe {
                 let from = (filter * self.shape.out_height + row) * width;
                 let from = self.after.as_ptr().add(from * G + lane);
-                let to = self.flow_row(filter, row) * G + lane;
-                let to = self.flow.as_mut_ptr().add(to);
+                let to = self.flow_row::<G>(filter, row, lane);
                 for x in 0..width {
                     let mut value = S::load(from.add(x * G));
                     if let Some((output, layout)) = relu {
@@ -208,7 +215,9 @@ impl Spread<'_> {
                         value = S::keep(S::greater(output, S::splat(0.0)), value);
                     }
                     *sum = S::add(*sum, value);
-                    S::store(to.add(x * G), value);
+                    if let Some(to) = to {
+                        S::store(to.add(x * G), value);
+                    }
                 }
             }
         }
@@ -227,9 +236,7 @@ impl Spread<'_> {
             // SAFETY: as in `run`.
             unsafe {
                 let first = (filter * (self.shape.out_height / 2) + row) * width;
-                let upper = self.flow_row(filter, 2 * row) * G + lane;
-                let upper = self.flow.as_mut_ptr().add(upper);
-                let lower = upper.add(2 * width * G);
+                let upper = self.flow_row::<G>(filter, 2 * row, lane);
                 for x in 0..width {
                     let value = S::load(self.after.as_ptr().add((first + x) * G + lane));
                     let mask = masks.as_ptr().add((first + x) * 8 + lane / 8);
@@ -238,10 +245,13 @@ impl Spread<'_> {
                     let c = load_mask::<S>(mask.add(4));
                     let d = load_mask::<S>(mask.add(6));
                     *sum = S::add(*sum, S::keep(a | b | c | d, value));
-                    S::store(upper.add(2 * x * G), S::keep(a, value));
-                    S::store(upper.add((2 * x + 1) * G), S::keep(b, value));
-                    S::store(lower.add(2 * x * G), S::keep(c, value));
-                    S::store(lower.add((2 * x + 1) * G), S::keep(d, value));
+                    if let Some(upper) = upper {
+                        let lower = upper.add(2 * width * G);
+                        S::store(upper.add(2 * x * G), S::keep(a, value));
+                        S::store(upper.add((2 * x + 1) * G), S::keep(b, value));
+                        S::store(lower.add(2 * x * G), S::keep(c, value));
+                        S::store(lower.add((2 * x + 1) * G), S::keep(d, value));
+                    }
                 }
             }
         }

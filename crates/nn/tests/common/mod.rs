@@ -4,15 +4,15 @@
 use aerofed_nn::{Examples, Job, Layer, LayerPlan, Network, Shape};
 
 /// Loss, gradients and logits of one sample.
-pub struct Pass {
-    pub loss: f64,
-    pub logits: Vec<f64>,
-    pub gradient: Vec<f64>,
-    pub input_gradient: Vec<f64>,
+pub(crate) struct Pass {
+    pub(crate) loss: f64,
+    pub(crate) logits: Vec<f64>,
+    pub(crate) gradient: Vec<f64>,
+    pub(crate) input_gradient: Vec<f64>,
 }
 
 /// Runs one sample forward and backward.
-pub fn pass(network: &Network, weights: &[f64], input: &[f64], label: usize) -> Pass {
+pub(crate) fn pass(network: &Network, weights: &[f64], input: &[f64], label: usize) -> Pass {
     let mut maps = vec![input.to_vec()];
     for plan in network.layers() {
         let next = forward(plan, weights, &maps[maps.len() - 1]);
@@ -45,7 +45,7 @@ pub fn pass(network: &Network, weights: &[f64], input: &[f64], label: usize) -> 
 }
 
 /// Class probabilities.
-pub fn softmax(logits: &[f64]) -> Vec<f64> {
+pub(crate) fn softmax(logits: &[f64]) -> Vec<f64> {
     let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let powers: Vec<f64> = logits.iter().map(|z| (z - largest).exp()).collect();
     let sum: f64 = powers.iter().sum();
@@ -203,7 +203,12 @@ fn first_largest(input: &[f64], [first, stride, size]: [usize; 3]) -> usize {
 }
 
 /// Runs one of the examples.
-pub fn pass_example(network: &Network, weights: &[f64], examples: &Examples, index: u32) -> Pass {
+pub(crate) fn pass_example(
+    network: &Network,
+    weights: &[f64],
+    examples: &Examples,
+    index: u32,
+) -> Pass {
     let values = network.input().values();
     let input = &examples.inputs[index as usize * values..][..values];
     let label = usize::from(examples.labels[index as usize]);
@@ -211,12 +216,12 @@ pub fn pass_example(network: &Network, weights: &[f64], examples: &Examples, ind
 }
 
 /// f32 to f64.
-pub fn widen(values: &[f32]) -> Vec<f64> {
+pub(crate) fn widen(values: &[f32]) -> Vec<f64> {
     values.iter().map(|&v| f64::from(v)).collect()
 }
 
 /// Trains a job step by step; returns the weights and the loss of every step.
-pub fn train(network: &Network, examples: &Examples, job: &Job) -> (Vec<f64>, Vec<f64>) {
+pub(crate) fn train(network: &Network, examples: &Examples, job: &Job) -> (Vec<f64>, Vec<f64>) {
     let sgd = job.sgd;
     let start = widen(job.start);
     let mut weights = start.clone();
@@ -261,7 +266,7 @@ pub fn train(network: &Network, examples: &Examples, job: &Job) -> (Vec<f64>, Ve
 }
 
 /// Values in [0, 1) from a linear congruential generator, the same in Rust and Python.
-pub fn lcg(seed: u32, count: usize) -> Vec<f32> {
+pub(crate) fn lcg(seed: u32, count: usize) -> Vec<f32> {
     let mut state = seed;
     (0..count)
         .map(|_| {
@@ -272,7 +277,7 @@ pub fn lcg(seed: u32, count: usize) -> Vec<f32> {
 }
 
 /// Start weights uniform in plus or minus 1 / sqrt(fan in), from the same generator.
-pub fn lcg_weights(network: &Network, seed: u32) -> Vec<f32> {
+pub(crate) fn lcg_weights(network: &Network, seed: u32) -> Vec<f32> {
     let mut weights = lcg(seed, network.parameter_count());
     for plan in network.layers().iter().filter(|plan| plan.has_parameters()) {
         let bound = (1.0 / (plan.fan_in() as f64).sqrt()) as f32;
@@ -284,7 +289,7 @@ pub fn lcg_weights(network: &Network, seed: u32) -> Vec<f32> {
 }
 
 /// Inputs and labels for `samples` samples.
-pub fn lcg_examples(network: &Network, seed: u32, samples: usize) -> (Vec<f32>, Vec<u8>) {
+pub(crate) fn lcg_examples(network: &Network, seed: u32, samples: usize) -> (Vec<f32>, Vec<u8>) {
     let inputs = lcg(seed, samples * network.input().values());
     let labels = (0..samples)
         .map(|i| (i * 7 % network.classes()) as u8)
