@@ -2,7 +2,11 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{data::DataArgs, run::RunArgs, scenario::ScenarioArgs};
+use crate::commands::allocate::AllocateArgs;
+use crate::commands::bench::BenchArgs;
+use crate::commands::data::DataArgs;
+use crate::commands::run::RunArgs;
+use crate::commands::scenario::ScenarioArgs;
 
 /// Federated learning where the aggregators fly: UAVs collect model updates from moving devices,
 /// merge them, and account for every second and joule.
@@ -31,4 +35,8 @@ pub(crate) enum Command {
     Scenario(ScenarioArgs),
     /// List, fetch, check and divide data sets
     Data(DataArgs),
+    /// Plan one cell: local iterations and bandwidth of each device
+    Allocate(AllocateArgs),
+    /// Measure speed
+    Bench(BenchArgs),
 }

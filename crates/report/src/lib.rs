@@ -5,12 +5,14 @@
 //! that needs no font files and no raster backend, opens in any browser, and is the same bytes for
 //! the same run on every machine.
 
+mod curves;
 mod map;
 mod progress;
 mod svg;
 mod table;
 pub mod units;
 
+pub use curves::{Curve, curves_svg};
 pub use map::map_svg;
 pub use progress::progress_svg;
 pub use table::summary_table;

@@ -1,5 +1,7 @@
 //! One file per command.
 
+pub(crate) mod allocate;
+pub(crate) mod bench;
 pub(crate) mod data;
 pub(crate) mod run;
 pub(crate) mod scenario;
@@ -16,5 +18,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<()> {
         Command::Methods => methods::run(),
         Command::Scenario(args) => scenario::run(&args),
         Command::Data(args) => data::run(args),
+        Command::Allocate(args) => allocate::run(&args),
+        Command::Bench(args) => bench::run(args),
     }
 }
