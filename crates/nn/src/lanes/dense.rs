@@ -63,7 +63,7 @@ impl Task for Forward<'_> {
         for (start, size) in split(self.shape.outputs, most) {
             // SAFETY: the caller vouches for the instruction set; `dense_forward` checked the lengths.
             unsafe {
-                with_size!(size, [1, 2, 3, 4, 5, 6, 7, 8], R => self.tile::<S, G, R>(start));
+                with_size!(size, if G > S::LANES { 6 } else { 8 }, [1, 2, 3, 4, 5, 6, 7, 8], R => self.tile::<S, G, R>(start));
             }
         }
     }
@@ -170,7 +170,7 @@ impl Task for WeightGrad<'_> {
         for (start, size) in split(self.shape.outputs, 6) {
             // SAFETY: as above; 2 x 8 lanes divide the stride, of 2 x 16 the last one may be alone.
             unsafe {
-                with_size!(size, [1, 2, 3, 4, 5, 6], R => {
+                with_size!(size, 6, [1, 2, 3, 4, 5, 6], R => {
                     let mut column = 0;
                     while column + 2 * S::LANES <= stride {
                         self.tile::<S, G, R, 2>(start, column);
