@@ -89,7 +89,7 @@ impl WeightGrad<'_> {
                     // SAFETY: as in `run`.
                     unsafe {
                         with_size!(size, tile_filters(S::WIDE, T), [1, 2, 3, 4, 5, 6, 7, 8], R => {
-                        self.tile::<S, G, R, T>(start, channel, ky, tap);
+                            self.tile::<S, G, R, T>(start, channel, ky, tap);
                         });
                     }
                 }
