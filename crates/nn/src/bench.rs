@@ -43,7 +43,8 @@ pub struct Throughput {
     pub gflops: f64,
     /// What one core did when it only multiplied and added, in the same run.
     pub peak_gflops: f64,
-    /// `gflops / (threads x peak_gflops)`.
+    /// `gflops / (threads x peak_gflops)`. It can exceed 1: `gflops` counts every operation of the textbook
+    /// method, also the multiplications by zero that the kernels leave out.
     pub peak_share: f64,
 }
 

@@ -1,5 +1,5 @@
 //! Equal bits whatever the instruction set, the number of threads and the order of jobs.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 mod common;
 
@@ -182,6 +182,40 @@ fn unknown_or_missing_instruction_sets_are_refused() {
         if let Err(error) = result {
             assert!(matches!(error, Error::Isa { .. }));
         }
+    }
+}
+
+/// The environment variable is read once per engine; another process can have another value of it.
+#[test]
+fn the_environment_forces_an_instruction_set() {
+    let run = |name: &str| {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "says_its_instruction_set",
+                "--ignored",
+                "--nocapture",
+            ])
+            .env(Isa::VARIABLE, name)
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert!(run("portable").contains("engine: portable."));
+    assert!(run("sse9").contains("engine: instruction set sse9: known are"));
+}
+
+#[test]
+#[ignore = "run by the_environment_forces_an_instruction_set"]
+fn says_its_instruction_set() {
+    let engine = Engine::new(networks().remove(0), 1);
+    let weights = vec![0.0; engine.network().parameter_count()];
+    let nothing = Examples::new(engine.network(), &[], &[]).unwrap();
+    match (engine.isa(), engine.evaluate(&nothing, &weights, None)) {
+        (Ok(isa), Ok(_)) => println!("engine: {isa}."),
+        (Err(error), Err(same)) if error == same => println!("engine: {error}"),
+        _ => panic!("the engine must refuse to work exactly if it has no instruction set"),
     }
 }
 

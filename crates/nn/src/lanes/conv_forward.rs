@@ -92,7 +92,7 @@ impl Forward<'_> {
             for (start, size) in split(self.shape.filters, tile_channels(S::WIDE)) {
                 // SAFETY: as in `run`.
                 unsafe {
-                    with_size!(size, [1, 2, 3, 4, 5, 6], R => {
+                    with_size!(size, tile_channels(S::WIDE), [1, 2, 3, 4, 5, 6], R => {
                         for x in 0..width {
                             self.window::<S, G, R>(packed, start, y, x, masks);
                         }
@@ -163,7 +163,7 @@ impl Forward<'_> {
             for (start, size) in split(self.shape.filters, tile_channels(S::WIDE)) {
                 // SAFETY: as in `run`.
                 unsafe {
-                    with_size!(size, [1, 2, 3, 4, 5, 6], R => {
+                    with_size!(size, tile_channels(S::WIDE), [1, 2, 3, 4, 5, 6], R => {
                         if width < 4 {
                             for x in 0..width {
                                 self.stretch::<S, G, R, 1>(packed, start, y, x, relu);

@@ -76,7 +76,7 @@ impl Task for InputGrad<'_> {
                         // SAFETY: the caller vouches for the instruction set; `conv_input_grad` checked the
                         // lengths and that `flow` holds every row used.
                         unsafe {
-                            with_size!(size, [1, 2, 3, 4, 5, 6], R => {
+                            with_size!(size, tile_channels(S::WIDE), [1, 2, 3, 4, 5, 6], R => {
                                 self.tile::<S, G, R>(packed, start, row, column, half);
                             });
                         }

@@ -74,7 +74,7 @@ impl Task for WeightGrad<'_> {
     unsafe fn run<S: Simd, const G: usize>(mut self) {
         for (tap, taps) in split(self.shape.kernel, 5) {
             // SAFETY: the caller vouches for the instruction set; `conv_weight_grad` checked the lengths.
-            unsafe { with_size!(taps, [1, 2, 3, 4, 5], T => self.columns::<S, G, T>(tap)) };
+            unsafe { with_size!(taps, 5, [1, 2, 3, 4, 5], T => self.columns::<S, G, T>(tap)) };
         }
     }
 }
@@ -86,13 +86,10 @@ impl WeightGrad<'_> {
         for (start, size) in split(self.shape.filters, tile_filters(S::WIDE, T)) {
             for channel in 0..self.shape.input.channels {
                 for ky in 0..self.shape.kernel {
-                    // SAFETY: as in `run`. Sizes that `tile_filters` never gives for this `T` are not compiled
-                    // into anything larger than the registers hold.
+                    // SAFETY: as in `run`.
                     unsafe {
-                        with_size!(size, [1, 2, 3, 4, 5, 6, 7, 8], R => {
-                            if R <= tile_filters(S::WIDE, T) {
-                                self.tile::<S, G, R, T>(start, channel, ky, tap);
-                            }
+                        with_size!(size, tile_filters(S::WIDE, T), [1, 2, 3, 4, 5, 6, 7, 8], R => {
+                            self.tile::<S, G, R, T>(start, channel, ky, tap);
                         });
                     }
                 }
@@ -129,32 +126,36 @@ impl WeightGrad<'_> {
                     .add((channel * shape.input.plane() + tap) * G + half * S::LANES);
                 let flow = self.flow.as_ptr().add(start * flow_plane + half * S::LANES);
                 let mut sums = [[S::splat(0.0); T]; R];
-                let row_step = if self.windows { 2 } else { 1 };
-                for y in self.rows.clone().step_by(row_step) {
+                // One position at a time, or the four of a window.
+                let (below, flow_below) = (shape.input.row() * G, width * G);
+                let places = [
+                    (0, 0),
+                    (G, G),
+                    (below, flow_below),
+                    (below + G, flow_below + G),
+                ];
+                let (step, places) = match self.windows {
+                    true => (2, &places[..]),
+                    false => (1, &places[..1]),
+                };
+                for y in self.rows.clone().step_by(step) {
                     let mut from = input.add((y + ky) * shape.input.row() * G);
                     let mut flow = flow.add((y - self.first) * width * G);
-                    if self.windows {
-                        let (below, flow_below) = (shape.input.row() * G, width * G);
-                        for _ in 0..width / 2 {
-                            position::<S, G, R, T>(&mut sums, from, flow, flow_plane);
-                            position::<S, G, R, T>(&mut sums, from.add(G), flow.add(G), flow_plane);
-                            let (from2, flow2) = (from.add(below), flow.add(flow_below));
-                            position::<S, G, R, T>(&mut sums, from2, flow2, flow_plane);
-                            position::<S, G, R, T>(
-                                &mut sums,
-                                from2.add(G),
-                                flow2.add(G),
-                                flow_plane,
-                            );
-                            from = from.add(2 * G);
-                            flow = flow.add(2 * G);
+                    for _ in 0..width / step {
+                        for (place, flow_place) in places {
+                            let mut flows = [S::splat(0.0); R];
+                            for r in 0..R {
+                                flows[r] = S::load(flow.add(flow_place + r * flow_plane));
+                            }
+                            for t in 0..T {
+                                let value = S::load(from.add(place + t * G));
+                                for r in 0..R {
+                                    sums[r][t] = S::fma(flows[r], value, sums[r][t]);
+                                }
+                            }
                         }
-                    } else {
-                        for _ in 0..width {
-                            position::<S, G, R, T>(&mut sums, from, flow, flow_plane);
-                            from = from.add(G);
-                            flow = flow.add(G);
-                        }
+                        from = from.add(step * G);
+                        flow = flow.add(step * G);
                     }
                 }
                 reduce::<S, R, T>(&sums, &mut totals);
@@ -162,32 +163,6 @@ impl WeightGrad<'_> {
         }
         for (r, totals) in totals.iter().enumerate() {
             self.gradient[place(r)..place(r) + T].copy_from_slice(totals);
-        }
-    }
-}
-
-/// What one output position brings: `R` filters x `T` taps.
-///
-/// # Safety
-/// `from` must be the first of `T` vectors and `flow` plus each of `R` planes be a vector.
-#[inline(always)]
-unsafe fn position<S: Simd, const G: usize, const R: usize, const T: usize>(
-    sums: &mut [[S::V; T]; R],
-    from: *const f32,
-    flow: *const f32,
-    flow_plane: usize,
-) {
-    // SAFETY: the caller vouches for the pointers.
-    unsafe {
-        let mut flows = [S::splat(0.0); R];
-        for r in 0..R {
-            flows[r] = S::load(flow.add(r * flow_plane));
-        }
-        for t in 0..T {
-            let value = S::load(from.add(t * G));
-            for r in 0..R {
-                sums[r][t] = S::fma(flows[r], value, sums[r][t]);
-            }
         }
     }
 }

@@ -74,7 +74,7 @@ impl Task for PooledWeightGrad<'_> {
             for filter in 0..self.shape.filters {
                 // SAFETY: the caller vouches for the instruction set; `conv_weight_grad_pooled` checked the lengths.
                 unsafe {
-                    with_size!(self.shape.kernel, [1, 2, 3, 4, 5], K => self.tile::<S, G, K>(filter, channel));
+                    with_size!(self.shape.kernel, if S::WIDE { LARGEST } else { 0 }, [1, 2, 3, 4, 5], K => self.tile::<S, G, K>(filter, channel));
                 }
             }
         }

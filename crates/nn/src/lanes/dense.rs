@@ -56,14 +56,20 @@ struct Forward<'a> {
     output: &'a mut [f32],
 }
 
+/// Outputs of a register tile, of one vector each or two.
+const fn tile_outputs(two_vectors: bool) -> usize {
+    if two_vectors { 6 } else { 8 }
+}
+
 impl Task for Forward<'_> {
     #[inline(always)]
     unsafe fn run<S: Simd, const G: usize>(mut self) {
-        let most = if G > S::LANES { 6 } else { 8 };
-        for (start, size) in split(self.shape.outputs, most) {
+        for (start, size) in split(self.shape.outputs, tile_outputs(G > S::LANES)) {
             // SAFETY: the caller vouches for the instruction set; `dense_forward` checked the lengths.
             unsafe {
-                with_size!(size, [1, 2, 3, 4, 5, 6, 7, 8], R => self.tile::<S, G, R>(start));
+                with_size!(size, tile_outputs(G > S::LANES), [1, 2, 3, 4, 5, 6, 7, 8], R => {
+                    self.tile::<S, G, R>(start);
+                });
             }
         }
     }
@@ -170,7 +176,7 @@ impl Task for WeightGrad<'_> {
         for (start, size) in split(self.shape.outputs, 6) {
             // SAFETY: as above; 2 x 8 lanes divide the stride, of 2 x 16 the last one may be alone.
             unsafe {
-                with_size!(size, [1, 2, 3, 4, 5, 6], R => {
+                with_size!(size, 6, [1, 2, 3, 4, 5, 6], R => {
                     let mut column = 0;
                     while column + 2 * S::LANES <= stride {
                         self.tile::<S, G, R, 2>(start, column);

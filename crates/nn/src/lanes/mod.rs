@@ -154,11 +154,15 @@ fn split(count: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Calls a kernel with its tile size as a constant: `with_size!(size, [1, 2, 3], N => kernel::<N>())`.
+/// Calls a kernel with its tile size as a constant: `with_size!(size, most, [1, 2, 3], N => kernel::<N>())`.
+/// Sizes above `most`, a constant, are not compiled: few of them fit an instruction set with few registers.
 macro_rules! with_size {
-    ($size:expr, [$($value:literal),+], $name:ident => $call:expr) => {
+    ($size:expr, $most:expr, [$($value:literal),+], $name:ident => $call:expr) => {
         match $size {
-            $($value => { const $name: usize = $value; $call })+
+            $($value if const { $value <= $most } => {
+                const $name: usize = $value;
+                if const { $value <= $most } { $call }
+            })+
             _ => unreachable!("split() gives no other size"),
         }
     };
