@@ -25,7 +25,7 @@ impl Shape {
 
 /// One layer of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case", from = "LayerFields")]
 pub enum Layer {
     /// Convolution with stride 1 and zero padding on all sides.
     Conv {
@@ -34,7 +34,6 @@ pub enum Layer {
         /// Side of the square kernel.
         kernel: usize,
         /// Zero rows and columns added on every side.
-        #[serde(default)]
         padding: usize,
     },
     /// Maximum over `size` x `size` windows that do not overlap; rows and columns left over are dropped.
@@ -49,6 +48,45 @@ pub enum Layer {
         /// Outputs.
         units: usize,
     },
+}
+
+/// What is read: the same with every variant a struct, because serde lets unknown keys pass beside
+/// the tag of a unit variant.
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+enum LayerFields {
+    Conv {
+        filters: usize,
+        kernel: usize,
+        #[serde(default)]
+        padding: usize,
+    },
+    MaxPool {
+        size: usize,
+    },
+    Relu {},
+    Dense {
+        units: usize,
+    },
+}
+
+impl From<LayerFields> for Layer {
+    fn from(fields: LayerFields) -> Self {
+        match fields {
+            LayerFields::Conv {
+                filters,
+                kernel,
+                padding,
+            } => Self::Conv {
+                filters,
+                kernel,
+                padding,
+            },
+            LayerFields::MaxPool { size } => Self::MaxPool { size },
+            LayerFields::Relu {} => Self::Relu,
+            LayerFields::Dense { units } => Self::Dense { units },
+        }
+    }
 }
 
 impl Layer {
