@@ -50,7 +50,7 @@ def theirs(name, batch, threads, inputs, labels, seconds=2.0):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--command", default="cargo run --release -q -p aerofed-cli -- bench train")
+    parser.add_argument("--command", default="cargo run --release -q -- bench train")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", action="store_true")

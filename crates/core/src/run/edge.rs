@@ -61,7 +61,7 @@ impl Simulation {
         Ok(outcome)
     }
 
-    /// All devices of all cells at once, in the order of cells and of devices in them.
+    /// Local SGD, Eq. (1): all devices of all cells at once, in the order of cells and of devices in them.
     fn train(&self, cells: &[CellWork], edge_round: usize) -> Result<Vec<Update>, Error> {
         let training = &self.scenario.training;
         let sgd = aerofed_nn::Sgd {

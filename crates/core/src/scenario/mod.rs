@@ -385,8 +385,8 @@ impl Default for P1 {
             objective: P1Objective::Convergence,
             h_min: 1,
             h_max: 50,
-            c0: 10.0,
-            c1: 0.1,
+            c0: 4.0,
+            c1: 0.01,
             estimate: true,
         }
     }

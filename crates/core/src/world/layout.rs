@@ -20,9 +20,14 @@ pub(super) fn quincunx(area: &Area) -> Vec<Point> {
 }
 
 const KMEANS_ROUNDS: usize = 50;
+/// Centres of a crowd do not need every head counted.
+const KMEANS_POINTS: usize = 20_000;
 
 /// Lloyd's k-means from a k-means++ start.
 pub(super) fn k_means(points: &[Point], count: usize, rng: &mut Random) -> Vec<Point> {
+    let stride = points.len().div_ceil(KMEANS_POINTS);
+    let points: Vec<Point> = points.iter().step_by(stride).copied().collect();
+    let points = &points[..];
     let mut centers = spread_start(points, count, rng);
     for _ in 0..KMEANS_ROUNDS {
         let mut sums = vec![(0.0, 0.0, 0usize); count];

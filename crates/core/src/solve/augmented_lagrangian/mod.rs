@@ -12,7 +12,7 @@
 //! - otherwise: sigma <- rho sigma, kappa <- 1 / sigma, eps <- sigma^-zeta1,
 //!
 //! starting from kappa = 1 / sigma, eps = sigma^-zeta1, until psi and the gradient are below their final tolerances. This is the
-//! paper's Algorithm 2 (PALM-BLO) with (67)-(71).
+//! paper's Algorithm 2 (PALM-BLO) with Eqs. (67)-(71).
 //!
 //! Departs from the paper: (69) prints 1 / sigma^-zeta, which would grow; the slack Y is eliminated exactly, which gives the
 //! maximum in L instead of (38); and the fixed step 0.002 along the gradient is replaced by a quasi-Newton method with a line search.

@@ -1,4 +1,4 @@
-//! How many local steps, and who gets which bandwidth: P1, (28)-(41), for one UAV's cell in one edge round.
+//! How many local steps, and who gets which bandwidth: P1, Eqs. (28)-(41), for one UAV's cell in one edge round.
 //!
 //! With tau(b) = I / (b log2(1 + a / b)) the time to send a model over the band b, a = p g / N0, and
 //! W = lambda_4 p_hover + lambda_5,
