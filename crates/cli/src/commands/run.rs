@@ -193,7 +193,9 @@ impl Progress {
                 bar.set_message(state());
                 bar.set_position(record.round as u64);
             }
-            Self::Lines { every, of } if record.round % every == 0 || record.round == 1 => {
+            Self::Lines { every, of }
+                if record.round.is_multiple_of(*every) || record.round == 1 =>
+            {
                 console::message(&format!("round {}/{of}  {}", record.round, state()));
             }
             Self::Lines { .. } | Self::Nothing => {}

@@ -2,4 +2,5 @@
 
 pub mod aggregation;
 pub mod batches;
+pub mod data;
 pub mod trainer;

@@ -6,6 +6,7 @@
 //! variant.
 
 mod check;
+mod defaults;
 mod text;
 
 use std::ops::Deref;
@@ -369,29 +370,6 @@ pub enum P1Objective {
     Paper,
 }
 
-impl Default for Weights {
-    fn default() -> Self {
-        Self {
-            energy: 0.5,
-            time: 0.5,
-        }
-    }
-}
-
-impl Default for P1 {
-    fn default() -> Self {
-        Self {
-            solver: BandwidthSolver::Exact,
-            objective: P1Objective::Convergence,
-            h_min: 1,
-            h_max: 50,
-            c0: 4.0,
-            c1: 0.01,
-            estimate: true,
-        }
-    }
-}
-
 /// When a run ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -404,139 +382,4 @@ pub struct Stop {
     pub convergence_norm: f64,
     /// Accuracies whose cost the summary reports.
     pub targets: Vec<f64>,
-}
-
-impl Default for Scenario {
-    fn default() -> Self {
-        Self {
-            name: "paper".into(),
-            seed: 1,
-            method: "hfl".into(),
-            area: Area::default(),
-            devices: Devices::default(),
-            uavs: Uavs::default(),
-            radio: Radio::default(),
-            channel: Channel::PowerLaw {
-                exponent_up: 3.0,
-                exponent_down: 3.0,
-                exponent_uav: 3.0,
-            },
-            mobility: Mobility::CoverageHop {
-                hop_probability: 0.3,
-            },
-            data: Data::default(),
-            model: Model::default(),
-            training: Training::default(),
-            weights: Weights::default(),
-            association: Association::All {},
-            allocation: Allocation::Equal {
-                local_iterations: 5,
-            },
-            stop: Stop::default(),
-        }
-    }
-}
-
-impl Default for Area {
-    fn default() -> Self {
-        Self {
-            width_m: 20_000.0,
-            height_m: 20_000.0,
-        }
-    }
-}
-
-impl Default for Devices {
-    fn default() -> Self {
-        Self {
-            count: 150,
-            cpu_hz: Span::new(1e9, 1e10),
-            cycles_per_bit: Span::new(30.0, 100.0),
-            capacitance: 1e-28,
-            fixed_time_s: 1e-3,
-            tx_power_w: Span::new(0.2, 0.8),
-            deadline_s: 0.0,
-        }
-    }
-}
-
-impl Default for Uavs {
-    fn default() -> Self {
-        Self {
-            count: 5,
-            layout: Layout::Auto {},
-            altitude_m: 150.0,
-            coverage_radius_m: 5_000.0,
-            speed_mps: 20.0,
-            hover_power_w: 100.0,
-            move_power_w: 160.0,
-            battery_j: 250e3,
-            tx_power_w: Span::new(0.5, 1.0),
-            broadcast_power_w: Span::new(0.3, 1.2),
-            bandwidth_up_hz: Span::new(20e6, 100e6),
-            bandwidth_down_hz: Span::new(20e6, 100e6),
-            base_m: Point::new(0.0, 0.0),
-            reserve: Reserve::Return,
-            recharge_w: 400.0,
-        }
-    }
-}
-
-impl Default for Radio {
-    fn default() -> Self {
-        Self {
-            noise_dbm_per_hz: -174.0,
-            uav_link_bandwidth_hz: 2e6,
-        }
-    }
-}
-
-impl Default for Data {
-    fn default() -> Self {
-        Self {
-            set: DataSet::Mnist,
-            dir: PathBuf::new(),
-            image_size: 64,
-            color: true,
-            classes: Vec::new(),
-            test_fraction: 0.2,
-            partition: PartitionKind::NoniidA,
-            data_volume: 4_000,
-            probe_samples: 500,
-            personal_samples: 200,
-        }
-    }
-}
-
-impl Default for Model {
-    fn default() -> Self {
-        Self {
-            name: "cnn".into(),
-            bits_per_parameter: 32.0,
-            layers: Vec::new(),
-        }
-    }
-}
-
-impl Default for Training {
-    fn default() -> Self {
-        Self {
-            learning_rate: 1e-3,
-            momentum: 0.0,
-            weight_decay: 0.0,
-            batch_size: 10,
-            max_edge_rounds: 10,
-        }
-    }
-}
-
-impl Default for Stop {
-    fn default() -> Self {
-        Self {
-            max_rounds: 100,
-            target_accuracy: 1.0,
-            convergence_norm: 0.0,
-            targets: vec![0.7, 0.8, 0.9],
-        }
-    }
 }

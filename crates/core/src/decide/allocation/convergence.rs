@@ -122,10 +122,11 @@ impl RoundsEstimate {
 /// Solves a small symmetric positive definite system by elimination without pivoting.
 fn solve(mut matrix: [[f64; 4]; 4], mut right: [f64; 4]) -> [f64; 4] {
     for pivot in 0..4 {
+        let pivot_row = matrix[pivot];
         for row in pivot + 1..4 {
-            let factor = matrix[row][pivot] / matrix[pivot][pivot];
-            for column in pivot..4 {
-                matrix[row][column] -= factor * matrix[pivot][column];
+            let factor = matrix[row][pivot] / pivot_row[pivot];
+            for (entry, above) in matrix[row].iter_mut().zip(pivot_row) {
+                *entry -= factor * above;
             }
             right[row] -= factor * right[pivot];
         }
