@@ -27,12 +27,19 @@ pub(super) struct CellWork {
     pub(super) model: Option<Vec<f32>>,
     /// Device updates that went into the edge model in this round.
     pub(super) updates: usize,
+    /// Whether the UAV went down while its devices trained.
+    pub(super) lost: bool,
 }
 
 impl CellWork {
     /// T^Edge, Eq. (17).
     pub(super) fn edge_time_s(&self, edge_rounds: usize) -> f64 {
         edge_rounds as f64 * self.cost.slowest.time_s()
+    }
+
+    /// Whether its devices train in the coming edge round.
+    pub(super) fn trains(&self) -> bool {
+        !self.lost && !self.devices.is_empty()
     }
 
     /// Takes everybody out: nobody trains here.
@@ -191,6 +198,7 @@ impl Simulation {
         });
         cell.updates = 0;
         cell.model = None;
+        cell.lost = true;
     }
 }
 

@@ -39,7 +39,7 @@ impl Simulation {
             updates_computed: 0,
             train_loss: 0.0,
         };
-        if cells.iter().all(|cell| cell.devices.is_empty()) {
+        if !cells.iter().any(CellWork::trains) {
             books.tell(EventKind::NobodyTrained);
             outcome.train_loss = f64::NAN;
             return Ok(outcome);
@@ -53,7 +53,7 @@ impl Simulation {
             merge_cells(cells, &updates, &self.world.devices.samples, method);
             self.pay_edge_round(cells, books);
             outcome.low = self.low_uavs(cells, books);
-            if cells.iter().all(|cell| cell.model.is_none()) {
+            if !cells.iter().any(CellWork::trains) {
                 break;
             }
         }
@@ -90,7 +90,7 @@ impl Simulation {
             )
         };
         let mut jobs = Vec::new();
-        for cell in cells.iter().filter(|cell| !cell.devices.is_empty()) {
+        for cell in cells.iter().filter(|cell| cell.trains()) {
             let start = cell.model.as_deref().unwrap_or(&self.global_model);
             jobs.extend(cell.devices.iter().map(|&device| {
                 let (order, held) = job(cell, device);
@@ -125,7 +125,6 @@ impl Simulation {
             ] {
                 if uav.is_active() && !books.pay(uav, item, joules) {
                     Self::lose(cell, uav, item, books);
-                    cell.devices.clear();
                 }
             }
         }
@@ -138,7 +137,7 @@ impl Simulation {
         let worst = self.worst_links(cells);
         for uav in self.world.active() {
             let needed_j = cells[uav.id.index()].cost.uav_j() + self.reserve_j(uav, &worst);
-            if uav.battery_j < needed_j && !cells[uav.id.index()].devices.is_empty() {
+            if uav.battery_j < needed_j && cells[uav.id.index()].trains() {
                 books.tell(EventKind::UavLow {
                     uav: uav.id,
                     battery_j: uav.battery_j,
@@ -159,7 +158,8 @@ fn merge_cells(cells: &mut [CellWork], updates: &[Update], samples: &[u32], meth
     let mut rest = updates;
     let mut shares = Vec::with_capacity(cells.len());
     for cell in cells.iter() {
-        let (mine, others) = rest.split_at(cell.devices.len());
+        let count = if cell.trains() { cell.devices.len() } else { 0 };
+        let (mine, others) = rest.split_at(count);
         shares.push(mine);
         rest = others;
     }

@@ -35,10 +35,11 @@ impl Simulation {
             .filter(|id| !edge.low.iter().any(|low| low.uav == *id))
             .collect();
         let receivers: Vec<Receiver> = staying.iter().map(|&id| self.receiver(id, cells)).collect();
-        let Some(aggregator) = self.choose_aggregator(&receivers, method) else {
+        let aggregator = self.choose_aggregator(&receivers, method);
+        self.record_critical_path(cells, edge.rounds, aggregator.as_ref(), books);
+        let Some(aggregator) = aggregator else {
             return Merged::default();
         };
-        self.record_critical_path(cells, edge.rounds, &aggregator, books);
         self.offload(cells, &aggregator, books);
 
         let models: Vec<(&[f32], f64)> = cells
@@ -97,14 +98,15 @@ impl Simulation {
         &self,
         cells: &[CellWork],
         edge_rounds: usize,
-        aggregator: &Uav,
+        aggregator: Option<&Uav>,
         books: &mut Books,
     ) {
-        let offload_s = |uav: &Uav| self.offload_s(cells, uav, aggregator);
+        let offload_s = |uav: &Uav| aggregator.map_or(0.0, |to| self.offload_s(cells, uav, to));
         let total_s = |uav: &&Uav| cells[uav.id.index()].edge_time_s(edge_rounds) + offload_s(uav);
         let Some(slowest) = self
             .world
-            .active()
+            .uavs
+            .iter()
             .max_by(|a, b| total_s(a).total_cmp(&total_s(b)))
         else {
             return;
