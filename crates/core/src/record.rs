@@ -127,6 +127,27 @@ pub enum EventKind {
         /// Device updates of this global round that went down with it.
         updates_lost: usize,
     },
+    /// A UAV was lost without warning, by a fault.
+    UavLost {
+        /// Which UAV.
+        uav: UavId,
+        /// Device updates of this global round that went down with it.
+        updates_lost: usize,
+    },
+    /// A UAV's battery was drained, by a fault.
+    UavDrained {
+        /// Which UAV.
+        uav: UavId,
+        /// What is left, J.
+        battery_j: f64,
+    },
+    /// A UAV could not hand over its edge model: neither the aggregator nor a UAV between hears it.
+    ModelStranded {
+        /// Which UAV.
+        uav: UavId,
+        /// Device updates of this global round that stayed behind.
+        updates_lost: usize,
+    },
     /// No device was selected by any UAV.
     NobodyTrained,
     /// Every UAV was away; the fleet waited for the first to return.

@@ -33,6 +33,7 @@ use crate::world::World;
 mod books;
 mod cells;
 mod edge;
+mod faults;
 mod fleet;
 mod global;
 
@@ -206,8 +207,13 @@ impl Simulation {
             self.world.move_devices(&self.nature, seed, round);
         }
 
+        self.lose_before_round(&mut books);
+
         // decide
-        let coverage = self.world.coverage();
+        let crashed = self.crashed();
+        let coverage = self
+            .world
+            .coverage_where(|uav| self.serves(uav), |device| !crashed.contains(&device));
         let scene = Scene {
             round,
             world: &self.world,
@@ -224,7 +230,11 @@ impl Simulation {
             });
         }
         let mut cells = self.plan_cells(selection, method)?;
-        let unable = self.refuse_to_start(&mut cells, &mut books);
+        self.drain(&cells, &mut books);
+        let unable = match method.checks_energy {
+            true => self.refuse_to_start(&mut cells, &mut books),
+            false => Vec::new(),
+        };
 
         // edge
         let edge = self.edge_phase(&mut cells, method, &mut books)?;
@@ -239,7 +249,9 @@ impl Simulation {
         self.global_model = merged
             .model
             .unwrap_or_else(|| std::mem::take(&mut self.global_model));
-        self.world.clock_s += books.time.total_s() - books.time.get(TimeItem::Wait);
+        let round_s = books.time.total_s() - books.time.get(TimeItem::Wait);
+        self.world.clock_s += round_s;
+        self.leak(round_s, &mut books);
 
         // farewell
         self.send_home(&unable, &mut books);

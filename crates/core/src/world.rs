@@ -177,14 +177,24 @@ impl World {
     /// Who covers whom right now.
     #[must_use]
     pub fn coverage(&self) -> Coverage {
+        self.coverage_where(|_| true, |_| true)
+    }
+
+    /// Who covers whom among UAVs and devices that work.
+    pub(crate) fn coverage_where(
+        &self,
+        uav_works: impl Fn(&Uav) -> bool,
+        device_works: impl Fn(DeviceId) -> bool,
+    ) -> Coverage {
         let mut coverage = Coverage {
             cells: vec![Vec::new(); self.uavs.len()],
             nearest: vec![None; self.devices.position.len()],
         };
-        for uav in self.active() {
-            let cell =
+        for uav in self.active().filter(|uav| uav_works(uav)) {
+            let mut cell =
                 self.grid
                     .within(&self.devices.position, uav.position, self.coverage_radius_m);
+            cell.retain(|&device| device_works(DeviceId(device)));
             for &device in &cell {
                 let distance = |id: UavId| {
                     self.uavs[id.index()]

@@ -27,6 +27,7 @@ pub(crate) mod colour {
     pub(crate) const VERMILLION: &str = "#D55E00";
     pub(crate) const PURPLE: &str = "#CC79A7";
     pub(crate) const BLACK: &str = "#000000";
+    pub(crate) const BROWN: &str = "#7A4A21";
     /// Not of the eight: what stands for no category.
     pub(crate) const GREY: &str = "#9aa0a6";
 }

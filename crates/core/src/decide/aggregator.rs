@@ -1,5 +1,6 @@
 //! Which UAV merges the edge models.
 
+use crate::scenario;
 use crate::world::{Uav, UavId};
 
 /// A UAV that could aggregate.
@@ -7,8 +8,10 @@ use crate::world::{Uav, UavId};
 pub struct Candidate<'a> {
     /// The UAV.
     pub uav: &'a Uav,
-    /// Whether its battery covers the broadcast.
+    /// Whether its battery covers the broadcast, and everybody hears it.
     pub can_broadcast: bool,
+    /// Weighted energy and time of handing over and broadcasting if it aggregates, Eq. (56).
+    pub cost: f64,
 }
 
 /// Chooses the global aggregator.
@@ -24,20 +27,45 @@ pub struct LeastDistance;
 
 impl AggregatorChoice for LeastDistance {
     fn choose(&mut self, candidates: &[Candidate]) -> UavId {
-        let sum_m = |me: &Candidate| -> f64 {
-            candidates
+        least(candidates, |me| {
+            let distances = candidates
                 .iter()
-                .map(|other| me.uav.position.distance(other.uav.position))
-                .sum()
-        };
-        let best = |able: bool| {
-            let eligible = candidates.iter().filter(|c| c.can_broadcast || !able);
-            let ranked = eligible.map(|c| (sum_m(c), c.uav.id));
-            ranked
-                .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
-                .map(|(_, id)| id)
-        };
-        best(true).or_else(|| best(false)).unwrap_or(UavId(0))
+                .map(|other| me.uav.position.distance(other.uav.position));
+            distances.sum()
+        })
+    }
+}
+
+/// The UAV with the least cost of hand-over and broadcast, Eq. (56), among those with the energy to
+/// broadcast (among all, when nobody has it). Ties: the lower id.
+#[derive(Clone, Copy, Debug)]
+pub struct LeastCost;
+
+impl AggregatorChoice for LeastCost {
+    fn choose(&mut self, candidates: &[Candidate]) -> UavId {
+        least(candidates, |me| me.cost)
+    }
+}
+
+fn least(candidates: &[Candidate], measure: impl Fn(&Candidate) -> f64) -> UavId {
+    let best = |able: bool| {
+        let eligible = candidates
+            .iter()
+            .filter(|candidate| candidate.can_broadcast || !able);
+        let ranked = eligible.map(|candidate| (measure(candidate), candidate.uav.id));
+        ranked
+            .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
+            .map(|(_, id)| id)
+    };
+    best(true).or_else(|| best(false)).unwrap_or(UavId(0))
+}
+
+/// The choice a scenario asks for.
+#[must_use]
+pub fn from_config(config: scenario::Aggregator) -> Box<dyn AggregatorChoice> {
+    match config {
+        scenario::Aggregator::Distance => Box::new(LeastDistance),
+        scenario::Aggregator::Cost => Box::new(LeastCost),
     }
 }
 
@@ -67,14 +95,22 @@ mod tests {
             let candidates: Vec<Candidate> = uavs
                 .iter()
                 .zip(able)
-                .map(|(uav, can_broadcast)| Candidate { uav, can_broadcast })
+                .map(|(uav, can_broadcast)| Candidate {
+                    uav,
+                    can_broadcast,
+                    cost: 10.0 - f64::from(uav.id.0),
+                })
                 .collect();
-            LeastDistance.choose(&candidates).0
+            (
+                LeastDistance.choose(&candidates).0,
+                LeastCost.choose(&candidates).0,
+            )
         };
         // Sums of distances: 14, 10, 16.
-        assert_eq!(choose([true, true, true]), 1);
-        assert_eq!(choose([true, false, true]), 0);
-        assert_eq!(choose([false, false, true]), 2);
-        assert_eq!(choose([false, false, false]), 1);
+        assert_eq!(choose([true, true, true]), (1, 2));
+        assert_eq!(choose([true, false, true]), (0, 2));
+        assert_eq!(choose([false, false, true]), (2, 2));
+        assert_eq!(choose([true, true, false]), (1, 1));
+        assert_eq!(choose([false, false, false]), (1, 2));
     }
 }

@@ -13,7 +13,8 @@ pub(super) const ENTRY: Entry = Entry {
         name: "hfl".into(),
         association: association::from_config(&scenario.association),
         allocation: allocation::from_config(&scenario.allocation),
-        aggregator: Box::new(aggregator::LeastDistance),
+        aggregator: aggregator::from_config(scenario.aggregator),
         aggregation: Box::new(FedAvg),
+        checks_energy: true,
     },
 };

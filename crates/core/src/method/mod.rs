@@ -1,5 +1,6 @@
 //! Methods: compositions of decisions, one file each, one line in the registry each.
 
+mod direct_drop;
 mod hfl;
 
 use crate::decide::aggregator::AggregatorChoice;
@@ -34,6 +35,8 @@ pub struct Method {
     pub aggregator: Box<dyn AggregatorChoice>,
     /// How models are merged, at both levels.
     pub aggregation: Box<dyn Aggregation>,
+    /// Whether UAVs check their energy, Eq. (15), and leave before it runs out.
+    pub checks_energy: bool,
 }
 
 /// A registered method.
@@ -47,7 +50,7 @@ pub struct Entry {
 }
 
 /// Every method, in the order they are listed.
-pub const REGISTRY: &[Entry] = &[hfl::ENTRY];
+pub const REGISTRY: &[Entry] = &[hfl::ENTRY, direct_drop::ENTRY];
 
 impl Method {
     /// The registered method of that name.

@@ -92,6 +92,8 @@ items! {
         BroadcastHover => "broadcast_hover_j",
         /// UAVs flying home to recharge.
         ReturnFlight => "return_flight_j",
+        /// Batteries drained or leaking, by a fault.
+        Leak => "leak_j",
     }
 }
 

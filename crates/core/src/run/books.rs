@@ -60,7 +60,9 @@ impl Books {
 
     pub(super) fn updates_lost(&self) -> usize {
         let lost = |event: &Event| match event.kind {
-            EventKind::UavDepleted { updates_lost, .. } => updates_lost,
+            EventKind::UavDepleted { updates_lost, .. }
+            | EventKind::UavLost { updates_lost, .. }
+            | EventKind::ModelStranded { updates_lost, .. } => updates_lost,
             _ => 0,
         };
         self.events.iter().map(lost).sum()

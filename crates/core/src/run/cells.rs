@@ -6,7 +6,7 @@ use crate::method::Method;
 use crate::nature::channel::Link;
 use crate::nature::cost::{self, EdgeCost};
 use crate::record::{EnergyItem, EventKind};
-use crate::world::{DeviceId, Uav};
+use crate::world::{DeviceId, Uav, UavId};
 
 use super::Simulation;
 use super::books::Books;
@@ -40,6 +40,13 @@ impl CellWork {
     /// Whether its devices train in the coming edge round.
     pub(super) fn trains(&self) -> bool {
         !self.lost && !self.devices.is_empty()
+    }
+
+    /// The edge model is gone; returns the updates that went with it.
+    pub(super) fn go_down(&mut self) -> usize {
+        self.model = None;
+        self.lost = true;
+        std::mem::take(&mut self.updates)
     }
 
     /// Takes everybody out: nobody trains here.
@@ -191,20 +198,29 @@ impl Simulation {
 
     /// A battery ran empty: the UAV is gone, and its edge model with it.
     pub(super) fn lose(cell: &mut CellWork, uav: &Uav, during: EnergyItem, books: &mut Books) {
+        let updates_lost = cell.go_down();
         books.tell(EventKind::UavDepleted {
             uav: uav.id,
             during,
-            updates_lost: cell.updates,
+            updates_lost,
         });
-        cell.updates = 0;
-        cell.model = None;
-        cell.lost = true;
     }
 }
 
 /// A UAV that must go home, and what it would have needed to stay.
 #[derive(Clone, Copy)]
 pub(super) struct Leaver {
-    pub(super) uav: crate::world::UavId,
+    pub(super) uav: UavId,
+    /// Infinite: it does not come back.
     pub(super) needed_j: f64,
+}
+
+impl Leaver {
+    /// A UAV that goes home and stays there.
+    pub(super) fn for_good(uav: UavId) -> Self {
+        Self {
+            uav,
+            needed_j: f64::INFINITY,
+        }
+    }
 }

@@ -52,11 +52,17 @@ impl Simulation {
             outcome.train_loss += updates.iter().map(|u| f64::from(u.mean_loss)).sum::<f64>();
             merge_cells(cells, &updates, &self.world.devices.samples, method);
             self.pay_edge_round(cells, books);
-            outcome.low = self.low_uavs(cells, books);
+            if method.checks_energy {
+                outcome.low = self.low_uavs(cells, books);
+            }
+            outcome
+                .low
+                .extend(self.lose_after_edge_round(cells, outcome.rounds, books));
             if !cells.iter().any(CellWork::trains) {
                 break;
             }
         }
+        outcome.low.extend(self.warned_aggregators());
         outcome.train_loss /= outcome.updates_computed as f64;
         Ok(outcome)
     }

@@ -3,7 +3,7 @@
 use crate::decide::aggregator::Candidate;
 use crate::method::Method;
 use crate::nature::cost::{self, Receiver};
-use crate::record::{EnergyItem, TimeItem};
+use crate::record::{EnergyItem, EventKind, TimeItem};
 use crate::world::{Uav, UavId};
 
 use super::Simulation;
@@ -20,7 +20,8 @@ pub(super) struct Merged {
 }
 
 impl Simulation {
-    /// Eqs. (3) and (19)-(26). UAVs that are low hand over and then miss the broadcast.
+    /// Eqs. (3) and (19)-(26). UAVs that are low hand over and then miss the broadcast. When the
+    /// aggregator falls, the others hand over again, to another one.
     pub(super) fn global_phase(
         &mut self,
         cells: &mut [CellWork],
@@ -28,29 +29,31 @@ impl Simulation {
         method: &mut Method,
         books: &mut Books,
     ) -> Merged {
-        let staying: Vec<UavId> = self
-            .world
-            .active()
-            .map(|uav| uav.id)
-            .filter(|id| !edge.low.iter().any(|low| low.uav == *id))
-            .collect();
-        let receivers: Vec<Receiver> = staying.iter().map(|&id| self.receiver(id, cells)).collect();
-        let aggregator = self.choose_aggregator(&receivers, method);
-        self.record_critical_path(cells, edge.rounds, aggregator.as_ref(), books);
-        let Some(aggregator) = aggregator else {
-            return Merged::default();
-        };
-        self.offload(cells, &aggregator, books);
-
-        let models: Vec<(&[f32], f64)> = cells
-            .iter()
-            .filter_map(|cell| cell.model.as_deref().map(|model| (model, cell.samples)))
-            .collect();
-        let model = (!models.is_empty()).then(|| method.aggregation.merge(&models));
-        self.broadcast(cells, &receivers, &aggregator, books);
-        Merged {
-            aggregator: model.is_some().then_some(aggregator.id),
-            model,
+        let mut edge_rounds = edge.rounds;
+        loop {
+            let staying = self.world.active().map(|uav| uav.id);
+            let staying = staying.filter(|id| !edge.low.iter().any(|low| low.uav == *id));
+            let receivers: Vec<Receiver> = staying.map(|id| self.receiver(id, cells)).collect();
+            let aggregator = self.choose_aggregator(cells, &receivers, method);
+            self.record_critical_path(cells, edge_rounds, aggregator.as_ref(), books);
+            let Some(aggregator) = aggregator else {
+                return Merged::default();
+            };
+            self.offload(cells, &aggregator, books);
+            if self.falls_aggregating(aggregator.id) {
+                let cell = &mut cells[aggregator.id.index()];
+                self.lose_suddenly(aggregator.id, Some(cell), books);
+                edge_rounds = 0;
+                continue;
+            }
+            let models: Vec<(&[f32], f64)> = cells
+                .iter()
+                .filter_map(|cell| cell.model.as_deref().map(|model| (model, cell.samples)))
+                .collect();
+            let model = (!models.is_empty()).then(|| method.aggregation.merge(&models));
+            self.broadcast(cells, &receivers, &aggregator, books);
+            let aggregator = model.is_some().then_some(aggregator.id);
+            return Merged { aggregator, model };
         }
     }
 
@@ -65,32 +68,61 @@ impl Simulation {
     }
 
     /// The method's choice among those who are there; who is low can only aggregate when nobody stays.
-    fn choose_aggregator(&self, receivers: &[Receiver], method: &mut Method) -> Option<Uav> {
-        let can_broadcast = |uav: &Uav| {
-            let Some(own) = receivers.iter().position(|r| r.id == uav.id) else {
-                return false;
-            };
-            let cost = cost::broadcast(&self.nature, uav, receivers, self.model_bits());
-            uav.battery_j
-                >= cost.uav_link_j + cost.relay_j[own] + cost.hover_j + self.flight_home_j(uav)
-        };
+    fn choose_aggregator(
+        &self,
+        cells: &[CellWork],
+        receivers: &[Receiver],
+        method: &mut Method,
+    ) -> Option<Uav> {
         let candidates: Vec<Candidate> = self
             .world
             .active()
-            .map(|uav| Candidate {
-                uav,
-                can_broadcast: can_broadcast(uav),
-            })
+            .map(|uav| self.candidate(cells, receivers, uav))
             .collect();
         if candidates.is_empty() {
             return None;
         }
         let chosen = method.aggregator.choose(&candidates);
-        candidates
+        let found = candidates
             .iter()
-            .find(|c| c.uav.id == chosen)
+            .find(|candidate| candidate.uav.id == chosen);
+        found
             .or(candidates.first())
-            .map(|c| c.uav.clone())
+            .map(|candidate| candidate.uav.clone())
+    }
+
+    /// What it would mean if a UAV aggregated, Eq. (56).
+    fn candidate<'a>(
+        &self,
+        cells: &[CellWork],
+        receivers: &[Receiver],
+        uav: &'a Uav,
+    ) -> Candidate<'a> {
+        let broadcast = cost::broadcast(&self.nature, uav, receivers, self.model_bits());
+        let own = receivers.iter().position(|receiver| receiver.id == uav.id);
+        let relay_j = own.map_or(0.0, |own| broadcast.relay_j[own]);
+        let battery_needed_j =
+            broadcast.uav_link_j + relay_j + broadcast.hover_j + self.flight_home_j(uav);
+        let heard = receivers
+            .iter()
+            .all(|receiver| self.hears(uav.id, receiver.id));
+
+        let handovers = || {
+            self.world
+                .active()
+                .map(|other| self.offload_s(cells, other, uav))
+        };
+        let hover_j = handovers().sum::<f64>() * self.nature.hover_power_w();
+        let broadcast_j = broadcast.uav_link_j
+            + broadcast.relay_j.iter().sum::<f64>()
+            + broadcast.hover_j * receivers.len() as f64;
+        let time_s = broadcast.time_s + handovers().fold(0.0, f64::max);
+        let weights = &self.scenario.weights;
+        Candidate {
+            uav,
+            can_broadcast: own.is_some() && heard && uav.battery_j >= battery_needed_j,
+            cost: weights.energy * (broadcast_j + hover_j) + weights.time * time_s,
+        }
     }
 
     /// The round lasts as long as its slowest UAV, Eq. (25): that UAV's parts are the round's.
@@ -124,36 +156,44 @@ impl Simulation {
         books.time.add(TimeItem::Offload, offload_s(slowest));
     }
 
-    /// T^E2G; a UAV that has nothing to hand over takes no time.
+    /// T^E2G; a UAV that has nothing to hand over, or nobody to hand it to, takes no time.
     fn offload_s(&self, cells: &[CellWork], uav: &Uav, aggregator: &Uav) -> f64 {
-        if cells[uav.id.index()].model.is_none() {
-            return 0.0;
+        match &cells[uav.id.index()].model {
+            Some(_) => self.handover_s(uav, aggregator).unwrap_or(0.0),
+            None => 0.0,
         }
-        cost::offload_s(&self.nature, uav, aggregator, self.model_bits())
+    }
+
+    /// Seconds of handing a model to the aggregator, by way of the quickest third UAV when the two
+    /// do not hear each other; none when there is no way.
+    fn handover_s(&self, uav: &Uav, aggregator: &Uav) -> Option<f64> {
+        let link_s = |from: &Uav, to: &Uav| {
+            let heard = self.hears(from.id, to.id);
+            heard.then(|| cost::offload_s(&self.nature, from, to, self.model_bits()))
+        };
+        link_s(uav, aggregator).or_else(|| {
+            let between = self.world.active().filter(|other| other.id != uav.id);
+            let ways =
+                between.filter_map(|other| Some(link_s(uav, other)? + link_s(other, aggregator)?));
+            ways.min_by(f64::total_cmp)
+        })
     }
 
     fn offload(&mut self, cells: &mut [CellWork], aggregator: &Uav, books: &mut Books) {
         let hover_w = self.nature.hover_power_w();
-        let times_s: Vec<f64> = self
-            .world
-            .uavs
-            .iter()
-            .map(|uav| self.offload_s(cells, uav, aggregator))
-            .collect();
-        for (uav, time_s) in self
-            .world
-            .uavs
-            .iter_mut()
-            .zip(times_s)
-            .filter(|(uav, _)| uav.is_active())
-        {
+        for (index, cell) in cells.iter_mut().enumerate() {
+            let uav = &self.world.uavs[index];
+            if !uav.is_active() || cell.model.is_none() {
+                continue;
+            }
+            let Some(time_s) = self.handover_s(uav, aggregator) else {
+                let (uav, updates_lost) = (uav.id, cell.go_down());
+                books.tell(EventKind::ModelStranded { uav, updates_lost });
+                continue;
+            };
+            let uav = &mut self.world.uavs[index];
             if !books.pay(uav, EnergyItem::OffloadHover, time_s * hover_w) {
-                Self::lose(
-                    &mut cells[uav.id.index()],
-                    uav,
-                    EnergyItem::OffloadHover,
-                    books,
-                );
+                Self::lose(cell, uav, EnergyItem::OffloadHover, books);
             }
         }
     }

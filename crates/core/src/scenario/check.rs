@@ -38,9 +38,9 @@ pub enum ScenarioError {
     },
 }
 
-type Checked = Result<(), ScenarioError>;
+pub(super) type Checked = Result<(), ScenarioError>;
 
-fn bad(field: &str, value: impl Display, allowed: impl Display) -> ScenarioError {
+pub(super) fn bad(field: &str, value: impl Display, allowed: impl Display) -> ScenarioError {
     ScenarioError::Field {
         field: field.into(),
         value: value.to_string(),
@@ -49,7 +49,11 @@ fn bad(field: &str, value: impl Display, allowed: impl Display) -> ScenarioError
 }
 
 /// Also refuses NaN, which is in no range.
-fn within<T: PartialOrd + Display>(field: &str, value: T, range: RangeInclusive<T>) -> Checked {
+pub(super) fn within<T: PartialOrd + Display>(
+    field: &str,
+    value: T,
+    range: RangeInclusive<T>,
+) -> Checked {
     if range.contains(&value) {
         return Ok(());
     }
@@ -114,6 +118,7 @@ impl Scenario {
         self.check_nature()?;
         self.check_data()?;
         self.check_learning()?;
+        self.check_faults()?;
         Ok(ValidScenario(self))
     }
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use aerofed_data::PartitionKind;
 
 use super::{
-    Allocation, Area, Association, BandwidthSolver, Channel, Data, DataSet, Devices, Layout,
-    Mobility, Model, P1, P1Objective, Radio, Reserve, Scenario, Span, Stop, Training, Uavs,
+    Aggregator, Allocation, Area, Association, BandwidthSolver, Channel, Data, DataSet, Devices,
+    Layout, Mobility, Model, P1, P1Objective, Radio, Reserve, Scenario, Span, Stop, Training, Uavs,
     Weights,
 };
 use crate::geometry::Point;
@@ -40,6 +40,8 @@ impl Default for Scenario {
             name: "paper".into(),
             seed: 1,
             method: "hfl".into(),
+            aggregator: Aggregator::Distance,
+            faults: Vec::new(),
             area: Area::default(),
             devices: Devices::default(),
             uavs: Uavs::default(),

@@ -7,6 +7,7 @@
 
 mod check;
 mod defaults;
+mod faults;
 mod text;
 
 use std::ops::Deref;
@@ -17,6 +18,7 @@ use aerofed_nn::Layer;
 use serde::{Deserialize, Serialize};
 
 pub use check::ScenarioError;
+pub use faults::{Fault, Moment};
 pub use text::{PAPER, QUICKSTART};
 
 use crate::geometry::Point;
@@ -32,6 +34,10 @@ pub struct Scenario {
     pub seed: u64,
     /// The method's registered name.
     pub method: String,
+    /// Which UAV merges the edge models (used by methods that leave it open).
+    pub aggregator: Aggregator,
+    /// What goes wrong on purpose.
+    pub faults: Vec<Fault>,
     /// The ground.
     pub area: Area,
     /// The devices on it.
@@ -302,6 +308,16 @@ pub struct Training {
     pub batch_size: usize,
     /// Most edge rounds in a global round (K^Max).
     pub max_edge_rounds: usize,
+}
+
+/// Which UAV merges the edge models, among those with the energy for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aggregator {
+    /// The one with the least sum of distances to the others, Eq. (85).
+    Distance,
+    /// The one with the least cost of hand-over and broadcast, Eq. (56).
+    Cost,
 }
 
 /// Which covered devices train.

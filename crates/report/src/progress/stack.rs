@@ -34,6 +34,7 @@ fn item_colour(item: EnergyItem) -> &'static str {
         EnergyItem::BroadcastHover => colour::GREEN,
         EnergyItem::Move => colour::ORANGE,
         EnergyItem::ReturnFlight => colour::VERMILLION,
+        EnergyItem::Leak => colour::BROWN,
         EnergyItem::DeviceCompute => colour::YELLOW,
         EnergyItem::DeviceUpload => colour::PURPLE,
         EnergyItem::Broadcast => colour::BLACK,

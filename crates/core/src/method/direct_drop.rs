@@ -1,0 +1,14 @@
+//! `direct_drop`: `hfl` in which nobody checks energy. A UAV flies until its battery is empty and takes
+//! its edge model along (VI.C.2's benchmark).
+
+use super::{Entry, Method, hfl};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "direct_drop",
+    summary: "hfl without energy checks: a dying UAV takes its edge model with it",
+    build: |scenario| Method {
+        name: "direct_drop".into(),
+        checks_energy: false,
+        ..(hfl::ENTRY.build)(scenario)
+    },
+};

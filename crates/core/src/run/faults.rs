@@ -1,0 +1,208 @@
+//! What goes wrong on purpose, at the moment it does.
+
+use std::collections::HashSet;
+
+use crate::record::{EnergyItem, EventKind};
+use crate::scenario::{Fault, Moment};
+use crate::world::{DeviceId, Status, Uav, UavId};
+
+use super::Simulation;
+use super::books::Books;
+use super::cells::{CellWork, Leaver};
+
+impl Simulation {
+    /// Losses of this round at a moment, as (UAV, edge round, warned).
+    fn losses(&self, wanted: Moment) -> impl Iterator<Item = (UavId, usize, bool)> {
+        let round = self.round;
+        self.scenario
+            .faults
+            .iter()
+            .filter_map(move |fault| match *fault {
+                Fault::Loss {
+                    uav,
+                    round: at,
+                    moment,
+                    edge_round,
+                    warned,
+                } if at == round && moment == wanted => Some((UavId(uav), edge_round, warned)),
+                _ => None,
+            })
+    }
+
+    /// Whether a fault with a span holds in this round.
+    fn holds(&self, is: impl Fn(&Fault) -> Option<(usize, usize)>) -> bool {
+        let spans = self.scenario.faults.iter().filter_map(is);
+        spans
+            .into_iter()
+            .any(|(from, until)| (from..=until).contains(&self.round))
+    }
+
+    /// UAVs that are lost before anybody trains; those that were warned fly home.
+    pub(super) fn lose_before_round(&mut self, books: &mut Books) {
+        let struck: Vec<_> = self.losses(Moment::Before).collect();
+        for (id, _, warned) in struck {
+            if warned {
+                self.send_home(&[Leaver::for_good(id)], books);
+            } else {
+                self.lose_suddenly(id, None, books);
+            }
+        }
+    }
+
+    /// UAVs that are lost after this edge round: those that were warned are to be sent home.
+    pub(super) fn lose_after_edge_round(
+        &mut self,
+        cells: &mut [CellWork],
+        edge_round: usize,
+        books: &mut Books,
+    ) -> Vec<Leaver> {
+        let struck: Vec<_> = self.losses(Moment::Edge).collect();
+        let mut leaving = Vec::new();
+        for (id, at, warned) in struck {
+            if at != edge_round || !self.world.uavs[id.index()].is_active() {
+                continue;
+            }
+            if warned {
+                leaving.push(Leaver::for_good(id));
+            } else {
+                self.lose_suddenly(id, Some(&mut cells[id.index()]), books);
+            }
+        }
+        leaving
+    }
+
+    /// UAVs that would be lost if they aggregated, and know it: they hand over and leave instead.
+    pub(super) fn warned_aggregators(&self) -> Vec<Leaver> {
+        let warned = self
+            .losses(Moment::Aggregating)
+            .filter(|(_, _, warned)| *warned);
+        let active = warned.filter(|(id, ..)| self.world.uavs[id.index()].is_active());
+        active.map(|(id, ..)| Leaver::for_good(id)).collect()
+    }
+
+    /// Whether a UAV is lost without warning when it aggregates in this round.
+    pub(super) fn falls_aggregating(&self, uav: UavId) -> bool {
+        self.losses(Moment::Aggregating)
+            .any(|(id, _, warned)| id == uav && !warned)
+    }
+
+    /// The UAV is gone at once, with whatever model it carried.
+    pub(super) fn lose_suddenly(
+        &mut self,
+        id: UavId,
+        cell: Option<&mut CellWork>,
+        books: &mut Books,
+    ) {
+        let uav = &mut self.world.uavs[id.index()];
+        if uav.is_active() {
+            uav.status = Status::Lost;
+            let updates_lost = cell.map_or(0, CellWork::go_down);
+            books.tell(EventKind::UavLost {
+                uav: id,
+                updates_lost,
+            });
+        }
+    }
+
+    /// Drains batteries that are to be drained in this round, to just above what their next edge
+    /// round and the reserve need.
+    pub(super) fn drain(&mut self, cells: &[CellWork], books: &mut Books) {
+        let worst = self.worst_links(cells);
+        for fault in &self.scenario.faults {
+            let Fault::Drain { uav, round } = *fault else {
+                continue;
+            };
+            let index = uav as usize;
+            if round != self.round || !self.world.uavs[index].is_active() {
+                continue;
+            }
+            let needed_j =
+                cells[index].cost.uav_j() + self.reserve_j(&self.world.uavs[index], &worst);
+            let uav = &mut self.world.uavs[index];
+            let excess_j = uav.battery_j - needed_j * (1.0 + 1e-9);
+            if excess_j > 0.0 {
+                let _enough = books.pay(uav, EnergyItem::Leak, excess_j);
+                books.tell(EventKind::UavDrained {
+                    uav: uav.id,
+                    battery_j: uav.battery_j,
+                });
+            }
+        }
+    }
+
+    /// Leaking batteries lose what a round's time lets out. The global model is merged by then.
+    pub(super) fn leak(&mut self, round_s: f64, books: &mut Books) {
+        for fault in &self.scenario.faults {
+            let Fault::Leak {
+                uav,
+                from,
+                until,
+                power_w,
+            } = *fault
+            else {
+                continue;
+            };
+            let uav = &mut self.world.uavs[uav as usize];
+            if uav.is_active()
+                && (from..=until).contains(&self.round)
+                && !books.pay(uav, EnergyItem::Leak, power_w * round_s)
+            {
+                let (uav, during) = (uav.id, EnergyItem::Leak);
+                books.tell(EventKind::UavDepleted {
+                    uav,
+                    during,
+                    updates_lost: 0,
+                });
+            }
+        }
+    }
+
+    /// Whether a UAV can serve devices: its cell's radio works, and some other UAV hears it.
+    pub(super) fn serves(&self, uav: &Uav) -> bool {
+        let cut_off = self.holds(|fault| match *fault {
+            Fault::CellOutage {
+                uav: id,
+                from,
+                until,
+            } if id == uav.id.0 => Some((from, until)),
+            _ => None,
+        });
+        let mut others = self
+            .world
+            .active()
+            .filter(|other| other.id != uav.id)
+            .peekable();
+        let alone = others.peek().is_none();
+        !cut_off && (alone || others.any(|other| self.hears(uav.id, other.id)))
+    }
+
+    /// Devices that are down in this round.
+    pub(super) fn crashed(&self) -> HashSet<DeviceId> {
+        let down = self
+            .scenario
+            .faults
+            .iter()
+            .filter_map(|fault| match *fault {
+                Fault::DeviceCrash {
+                    device,
+                    from,
+                    until,
+                } if (from..=until).contains(&self.round) => Some(DeviceId(device)),
+                _ => None,
+            });
+        down.collect()
+    }
+
+    /// Whether two UAVs can talk to each other directly.
+    pub(super) fn hears(&self, a: UavId, b: UavId) -> bool {
+        a == b
+            || !self.holds(|fault| match *fault {
+                Fault::LinkOutage { uavs, from, until }
+                    if uavs == [a.0, b.0] || uavs == [b.0, a.0] =>
+                {
+                    Some((from, until))
+                }
+                _ => None,
+            })
+    }
+}
