@@ -76,7 +76,13 @@ impl Grid {
         self.search(points, center, radius_m).next().is_some()
     }
 
-    fn search(&self, points: &[Point], center: Point, radius_m: f64) -> impl Iterator<Item = u32> {
+    /// The ids of the points within `radius_m` of `center`, bucket by bucket.
+    pub(crate) fn search(
+        &self,
+        points: &[Point],
+        center: Point,
+        radius_m: f64,
+    ) -> impl Iterator<Item = u32> {
         let (left, right) = (
             self.column(center.x_m - radius_m),
             self.column(center.x_m + radius_m),

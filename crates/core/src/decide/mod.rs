@@ -3,3 +3,4 @@
 pub mod aggregator;
 pub mod allocation;
 pub mod association;
+pub mod redeploy;

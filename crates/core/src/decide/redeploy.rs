@@ -1,0 +1,137 @@
+//! Where the UAVs hover after one of them has left or come back. First stage of Algorithm 4.
+//!
+//! Searching is computed, not flown: a method tries positions in its model of the fleet, and a UAV flies only what its
+//! [`Move`] says.
+
+mod best_response;
+mod coverage;
+mod joint_greedy;
+mod marginal_gains;
+mod two_stage;
+
+pub use coverage::CoverageCounts;
+pub use joint_greedy::JointGreedy;
+pub use marginal_gains::MarginalGains;
+pub use two_stage::{CoverageMeasure, Search, TwoStage};
+
+use crate::geometry::Point;
+use crate::scenario::Area;
+use crate::seed::Random;
+use crate::world::UavId;
+
+/// An active UAV, as redeployment sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FleetUav {
+    /// Which one.
+    pub id: UavId,
+    /// Where it hovers, inside the area.
+    pub position: Point,
+    /// Energy that it may spend on moving, J.
+    pub spare_j: f64,
+    /// Power of its links to other UAVs, W.
+    pub tx_power_w: f64,
+}
+
+/// What a redeployment looks at.
+#[derive(Clone, Copy)]
+pub struct Fleet<'a> {
+    /// The ground, which nobody leaves.
+    pub area: &'a Area,
+    /// Ground distance up to which devices are covered, m.
+    pub coverage_radius_m: f64,
+    /// Where the devices are.
+    pub devices: &'a [Point],
+    /// The active UAVs.
+    pub uavs: &'a [FleetUav],
+    /// Flying speed, m/s.
+    pub speed_mps: f64,
+    /// Power while flying, W.
+    pub move_power_w: f64,
+    /// Joules of sending one model from a UAV with a transmit power (W) at one point to a UAV at another,
+    /// hovering meanwhile included.
+    pub model_energy_j: &'a (dyn Fn(f64, Point, Point) -> f64 + Sync),
+}
+
+impl Fleet<'_> {
+    /// Joules of flying `path_m`.
+    #[must_use]
+    pub fn flight_j(&self, path_m: f64) -> f64 {
+        path_m / self.speed_mps * self.move_power_w
+    }
+
+    /// Metres that a UAV can fly for `energy_j`, a hair less than exactly, so that rounding never overdraws.
+    fn reach_m(&self, energy_j: f64) -> f64 {
+        if self.move_power_w > 0.0 {
+            energy_j.max(0.0) / self.move_power_w * self.speed_mps * (1.0 - 1e-12)
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// Whether a point is inside the area.
+    #[must_use]
+    pub fn contains(&self, point: Point) -> bool {
+        (0.0..=self.area.width_m).contains(&point.x_m)
+            && (0.0..=self.area.height_m).contains(&point.y_m)
+    }
+
+    /// Who is covered now.
+    #[must_use]
+    pub fn coverage(&self) -> CoverageCounts {
+        let mut counts = CoverageCounts::new(self.area, self.coverage_radius_m, self.devices);
+        self.uavs.iter().for_each(|uav| counts.add(uav.position));
+        counts
+    }
+}
+
+/// A UAV's flight to its new post.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Move {
+    /// Which UAV.
+    pub uav: UavId,
+    /// Where it was.
+    pub from: Point,
+    /// Where it hovers from now on.
+    pub to: Point,
+    /// Metres flown: at least the distance between the two.
+    pub path_m: f64,
+    /// What that costs, J.
+    pub energy_j: f64,
+}
+
+impl Move {
+    fn new(fleet: &Fleet, uav: &FleetUav, to: Point, path_m: f64) -> Self {
+        Self {
+            uav: uav.id,
+            from: uav.position,
+            to,
+            path_m,
+            energy_j: fleet.flight_j(path_m),
+        }
+    }
+}
+
+/// Chooses new posts for the active UAVs.
+pub trait Redeployment: Send {
+    /// The moves of those who move, in the fleet's order: inside the area, each within its UAV's spare energy.
+    fn redeploy(&mut self, fleet: &Fleet, rng: &mut Random) -> Vec<Move>;
+}
+
+/// Nobody moves: the paper's M-i.
+#[derive(Clone, Copy, Debug)]
+pub struct Stay;
+
+impl Redeployment for Stay {
+    fn redeploy(&mut self, _: &Fleet, _: &mut Random) -> Vec<Move> {
+        Vec::new()
+    }
+}
+
+/// How many joules make the unit in which movement weights count energy: Table IV's numbers are kilojoules.
+const JOULES_PER_KJ: f64 = 1e3;
+
+/// The point `step_m` from `from` at an angle.
+fn stepped(from: Point, angle: f64, step_m: f64) -> Point {
+    let (sin, cos) = angle.sin_cos();
+    Point::new(from.x_m + step_m * cos, from.y_m + step_m * sin)
+}
