@@ -127,6 +127,17 @@ pub enum EventKind {
         /// Device updates of this global round that went down with it.
         updates_lost: usize,
     },
+    /// A UAV flew to a new post.
+    UavMoved {
+        /// Which UAV.
+        uav: UavId,
+        /// Where it was.
+        from_m: Point,
+        /// Where it hovers now.
+        to_m: Point,
+        /// What the flight cost, J.
+        energy_j: f64,
+    },
     /// A UAV was lost without warning, by a fault.
     UavLost {
         /// Which UAV.

@@ -36,6 +36,7 @@ mod edge;
 mod faults;
 mod fleet;
 mod global;
+mod redeploy;
 
 use books::Books;
 use cells::CellWork;

@@ -28,6 +28,8 @@ pub enum Stream {
     Layout = 8,
     /// Who is selected.
     Association = 9,
+    /// Where UAVs look for better posts.
+    Redeployment = 10,
 }
 
 /// The stream for `(seed, stream, round, id)`: the four numbers are the cipher's whole key, so two

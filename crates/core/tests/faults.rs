@@ -3,7 +3,7 @@
 
 mod common;
 
-use aerofed::record::{EnergyItem, EventKind, RoundRecord, StoppedBy};
+use aerofed::record::{EnergyItem, EventKind, RoundRecord, StoppedBy, TimeItem};
 use aerofed::run::Outcome;
 use aerofed::world::{Status, UavId};
 use common::{run, tiny};
@@ -274,4 +274,44 @@ fn without_energy_checks_a_dying_uav_takes_its_updates_along() {
     assert_eq!(told, outcome.summary.updates_lost);
     let careful = run(&tiny(&[&["method=hfl"], &settings[1..]].concat()), 2);
     assert_eq!(careful.summary.updates_lost, 0);
+}
+
+/// With a UAV lost, the others move for coverage and pay for it; the books still balance.
+#[test]
+fn the_others_move_to_cover_for_a_lost_uav() {
+    let loss = "{kind=\"loss\", uav=3, round=2}";
+    let more = ["devices.count=150", "data.data_volume=600"];
+    let covered = |method: &str| {
+        let redeploy = format!("redeploy.method={method}");
+        let outcome = with(loss, &[&more[..], &[&redeploy]].concat());
+        let [_, second, third] = &outcome.records[..] else {
+            panic!()
+        };
+        let flown: f64 = second
+            .uavs
+            .iter()
+            .map(|uav| uav.energy.get(EnergyItem::Move))
+            .sum();
+        let moved = has(second, |e| matches!(e, EventKind::UavMoved { .. }));
+        assert_eq!(moved, flown > 0.0);
+        assert_eq!(moved, second.time.get(TimeItem::Move) > 0.0);
+        assert!(
+            !has(third, |e| matches!(e, EventKind::UavMoved { .. })),
+            "only on change"
+        );
+        for uav in outcome.records.iter().flat_map(|record| &record.uavs) {
+            let went_out = uav.battery_after_j + uav.energy.total_j();
+            assert!((uav.battery_before_j - went_out).abs() <= 1e-9 * went_out);
+        }
+        (third.covered, flown)
+    };
+    let (stay, nothing) = covered("none");
+    assert_eq!(nothing, 0.0);
+    for method in ["two_stage", "joint_greedy", "marginal_gains"] {
+        let (moved, flown_j) = covered(method);
+        assert!(
+            moved > stay && flown_j > 1e3,
+            "{method}: {moved} of {stay}, {flown_j} J"
+        );
+    }
 }

@@ -3,7 +3,7 @@
 //! bandwidth unless told otherwise.
 
 use super::{Entry, Method};
-use crate::decide::{aggregator, allocation, association};
+use crate::decide::{aggregator, allocation, association, redeploy};
 use crate::learn::aggregation::FedAvg;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -13,6 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
         name: "hfl".into(),
         association: association::from_config(&scenario.association),
         allocation: allocation::from_config(&scenario.allocation),
+        redeployment: redeploy::from_config(&scenario.redeploy),
         aggregator: aggregator::from_config(scenario.aggregator),
         aggregation: Box::new(FedAvg),
         checks_energy: true,

@@ -6,6 +6,7 @@ mod hfl;
 use crate::decide::aggregator::AggregatorChoice;
 use crate::decide::allocation::Allocation;
 use crate::decide::association::Association;
+use crate::decide::redeploy::Redeployment;
 use crate::learn::aggregation::Aggregation;
 use crate::scenario::ValidScenario;
 
@@ -31,6 +32,8 @@ pub struct Method {
     pub association: Box<dyn Association>,
     /// How long they train and on which bandwidth.
     pub allocation: Box<dyn Allocation>,
+    /// Where UAVs go when one of them left or came back.
+    pub redeployment: Box<dyn Redeployment>,
     /// Which UAV merges the edge models.
     pub aggregator: Box<dyn AggregatorChoice>,
     /// How models are merged, at both levels.

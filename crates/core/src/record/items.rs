@@ -109,6 +109,8 @@ items! {
         Upload => "upload_s",
         /// That device receiving.
         Download => "download_s",
+        /// The slowest UAV flying to its new post, Eq. (20).
+        Move => "move_s",
         /// The slowest UAV handing its model over.
         Offload => "offload_s",
         /// The global model going out, Eq. (22).

@@ -30,12 +30,13 @@ impl Simulation {
         books: &mut Books,
     ) -> Merged {
         let mut edge_rounds = edge.rounds;
+        let mut flown_s = self.redeploy(cells, edge, method, books);
         loop {
             let staying = self.world.active().map(|uav| uav.id);
             let staying = staying.filter(|id| !edge.low.iter().any(|low| low.uav == *id));
             let receivers: Vec<Receiver> = staying.map(|id| self.receiver(id, cells)).collect();
             let aggregator = self.choose_aggregator(cells, &receivers, method);
-            self.record_critical_path(cells, edge_rounds, aggregator.as_ref(), books);
+            self.record_critical_path(cells, edge_rounds, &flown_s, aggregator.as_ref(), books);
             let Some(aggregator) = aggregator else {
                 return Merged::default();
             };
@@ -44,6 +45,7 @@ impl Simulation {
                 let cell = &mut cells[aggregator.id.index()];
                 self.lose_suddenly(aggregator.id, Some(cell), books);
                 edge_rounds = 0;
+                flown_s.fill(0.0);
                 continue;
             }
             let models: Vec<(&[f32], f64)> = cells
@@ -130,11 +132,15 @@ impl Simulation {
         &self,
         cells: &[CellWork],
         edge_rounds: usize,
+        flown_s: &[f64],
         aggregator: Option<&Uav>,
         books: &mut Books,
     ) {
         let offload_s = |uav: &Uav| aggregator.map_or(0.0, |to| self.offload_s(cells, uav, to));
-        let total_s = |uav: &&Uav| cells[uav.id.index()].edge_time_s(edge_rounds) + offload_s(uav);
+        let total_s = |uav: &&Uav| {
+            let index = uav.id.index();
+            cells[index].edge_time_s(edge_rounds) + flown_s[index] + offload_s(uav)
+        };
         let Some(slowest) = self
             .world
             .uavs
@@ -153,6 +159,7 @@ impl Simulation {
         books
             .time
             .add(TimeItem::Download, edge_rounds as f64 * device.download_s);
+        books.time.add(TimeItem::Move, flown_s[slowest.id.index()]);
         books.time.add(TimeItem::Offload, offload_s(slowest));
     }
 

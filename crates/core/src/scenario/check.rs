@@ -305,6 +305,16 @@ impl Scenario {
                 "at least 1e-6 for weights.energy or weights.time",
             ));
         }
+        within(
+            "redeploy.coverage_weight",
+            self.redeploy.coverage_weight,
+            0.0..=1e6,
+        )?;
+        within(
+            "redeploy.movement_weight",
+            self.redeploy.movement_weight,
+            0.0..=1e6,
+        )?;
         match &self.allocation {
             Allocation::Equal { local_iterations } => within(
                 "allocation.local_iterations",

@@ -6,10 +6,21 @@ use aerofed_data::PartitionKind;
 
 use super::{
     Aggregator, Allocation, Area, Association, BandwidthSolver, Channel, Data, DataSet, Devices,
-    Layout, Mobility, Model, P1, P1Objective, Radio, Reserve, Scenario, Span, Stop, Training, Uavs,
-    Weights,
+    Layout, Mobility, Model, P1, P1Objective, Radio, Redeploy, RedeployMethod, RedeployWhen,
+    Reserve, Scenario, Span, Stop, Training, Uavs, Weights,
 };
 use crate::geometry::Point;
+
+impl Default for Redeploy {
+    fn default() -> Self {
+        Self {
+            method: RedeployMethod::None,
+            when: RedeployWhen::OnChange,
+            coverage_weight: 1.0,
+            movement_weight: 0.005,
+        }
+    }
+}
 
 impl Default for Weights {
     fn default() -> Self {
@@ -58,6 +69,7 @@ impl Default for Scenario {
             model: Model::default(),
             training: Training::default(),
             weights: Weights::default(),
+            redeploy: Redeploy::default(),
             association: Association::All {},
             allocation: Allocation::Equal {
                 local_iterations: 5,

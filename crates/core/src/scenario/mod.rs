@@ -58,6 +58,8 @@ pub struct Scenario {
     pub training: Training,
     /// What a joule and a second are worth.
     pub weights: Weights,
+    /// Where UAVs go when one of them left or came back (used by methods that leave it open).
+    pub redeploy: Redeploy,
     /// Which covered devices train (used by methods that leave it open, such as `hfl`).
     pub association: Association,
     /// How long they train and on which bandwidth (used by methods that leave it open).
@@ -308,6 +310,44 @@ pub struct Training {
     pub batch_size: usize,
     /// Most edge rounds in a global round (K^Max).
     pub max_edge_rounds: usize,
+}
+
+/// Where UAVs go when one of them left or came back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Redeploy {
+    /// Who finds the new posts.
+    pub method: RedeployMethod,
+    /// When it is asked.
+    pub when: RedeployWhen,
+    /// Worth of coverage (λ_8).
+    pub coverage_weight: f64,
+    /// Price of a kilojoule of flight (λ_9).
+    pub movement_weight: f64,
+}
+
+/// Who finds new posts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RedeployMethod {
+    /// Nobody moves (M-i).
+    None,
+    /// Rough and precise search, UAV after UAV (Algorithm 4).
+    TwoStage,
+    /// Greedy on coverage, movement and link energy together (M-ii).
+    JointGreedy,
+    /// Best responses of all UAVs together, with straight flights.
+    MarginalGains,
+}
+
+/// When new posts are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RedeployWhen {
+    /// After a UAV left, was lost or came back.
+    OnChange,
+    /// In every global round.
+    EveryRound,
 }
 
 /// Which UAV merges the edge models, among those with the energy for it.
