@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::commands::allocate::AllocateArgs;
 use crate::commands::bench::BenchArgs;
 use crate::commands::data::DataArgs;
+use crate::commands::deploy::DeployArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::scenario::ScenarioArgs;
 
@@ -38,6 +39,8 @@ pub(crate) enum Command {
     Data(DataArgs),
     /// Plan one cell: local iterations and bandwidth of each device
     Allocate(AllocateArgs),
+    /// Plan a fleet: where the UAVs go when one has left
+    Deploy(DeployArgs),
     /// Measure speed
     Bench(BenchArgs),
 }

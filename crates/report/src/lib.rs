@@ -6,6 +6,7 @@
 //! the same run on every machine.
 
 mod curves;
+mod fleet_map;
 mod map;
 mod progress;
 mod svg;
@@ -13,6 +14,7 @@ mod table;
 pub mod units;
 
 pub use curves::{Curve, curves_svg};
+pub use fleet_map::{FleetMap, fleet_map_svg};
 pub use map::map_svg;
 pub use progress::progress_svg;
 pub use table::summary_table;

@@ -100,7 +100,7 @@ struct Map<'a> {
 }
 
 /// Indices of at most `most` of `count` things, evenly spread: the same in every run.
-fn sample(count: usize, most: usize) -> impl Iterator<Item = usize> {
+pub(crate) fn sample(count: usize, most: usize) -> impl Iterator<Item = usize> {
     let drawn = count.min(most);
     (0..drawn).map(move |i| i * count / drawn)
 }

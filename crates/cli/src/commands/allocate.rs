@@ -53,7 +53,7 @@ pub(crate) fn run(args: &AllocateArgs) -> Result<()> {
     console::result(&serde_json::to_string(&solution)?)
 }
 
-fn read(path: &Path) -> std::io::Result<String> {
+pub(super) fn read(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     if path.as_os_str() == "-" {
         std::io::stdin()

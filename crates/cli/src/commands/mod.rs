@@ -3,6 +3,7 @@
 pub(crate) mod allocate;
 pub(crate) mod bench;
 pub(crate) mod data;
+pub(crate) mod deploy;
 pub(crate) mod run;
 pub(crate) mod scenario;
 
@@ -19,6 +20,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<()> {
         Command::Scenario(args) => scenario::run(&args),
         Command::Data(args) => data::run(args),
         Command::Allocate(args) => allocate::run(&args),
+        Command::Deploy(args) => deploy::run(&args),
         Command::Bench(args) => bench::run(args),
     }
 }

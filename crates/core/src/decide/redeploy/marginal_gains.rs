@@ -35,8 +35,8 @@ impl Default for MarginalGains {
             coverage_weight: 1.0,
             movement_weight: 0.005,
             horizon: 2.0,
-            effort: 1_000_000,
-            threshold: 1e-3,
+            effort: 300_000,
+            threshold: 2e-3,
         }
     }
 }

@@ -1,0 +1,245 @@
+//! `aerofed deploy`
+
+use std::fs;
+use std::path::PathBuf;
+
+use aerofed::Error;
+use aerofed::Scenario;
+use aerofed::decide::redeploy::{
+    Fleet, FleetUav, JointGreedy, MarginalGains, Move, Redeployment, Stay, TwoStage,
+};
+use aerofed::geometry::Point;
+use aerofed::nature::Nature;
+use aerofed::scenario::Area;
+use aerofed::seed::{Stream, stream};
+use aerofed::world::UavId;
+use aerofed_report::{FleetMap, fleet_map_svg};
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+
+use crate::console::{self, BadInput};
+
+#[derive(Args)]
+#[command(
+    after_help = "Example:\n  aerofed deploy fleet.json --method marginal_gains --map moves.svg\n\n\
+    FLEET.json holds area_m ([width, height]), coverage_radius_m, speed_mps, move_power_w, uavs, each with position_m ([x, y]),\n\
+    battery_j and reserve_j (kept for the flight home; absent: 0), and devices_m, a list of [x, y].\n\
+    The answer is one JSON object on stdout."
+)]
+pub(crate) struct DeployArgs {
+    /// The fleet and the devices, as JSON; `-` reads standard input
+    fleet: PathBuf,
+    /// Who finds the new posts
+    #[arg(long, value_enum, default_value_t = MethodName::MarginalGains)]
+    method: MethodName,
+    /// Seed of the directions that two_stage and joint_greedy look in
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Draw the moves into this SVG file
+    #[arg(long, value_name = "FILE.svg")]
+    map: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum, Serialize)]
+#[value(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
+enum MethodName {
+    /// All UAVs together, best marginal gain first
+    MarginalGains,
+    /// The paper's Algorithm 4
+    TwoStage,
+    /// Coverage, movement and model exchange in one benefit, climbed greedily (the paper's M-ii)
+    JointGreedy,
+    /// Nobody moves (the paper's M-i)
+    Stay,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FleetFile {
+    area_m: [f64; 2],
+    coverage_radius_m: f64,
+    speed_mps: f64,
+    move_power_w: f64,
+    uavs: Vec<UavEntry>,
+    devices_m: Vec<Point>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UavEntry {
+    position_m: Point,
+    battery_j: f64,
+    #[serde(default)]
+    reserve_j: f64,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    method: MethodName,
+    coverage_before: f64,
+    coverage_after: f64,
+    energy_j: f64,
+    uavs: Vec<UavAnswer>,
+}
+
+#[derive(Serialize)]
+struct UavAnswer {
+    from_m: Point,
+    to_m: Point,
+    distance_m: f64,
+    energy_j: f64,
+    covered: usize,
+}
+
+/// The paper's CNN, 32 bit a parameter: what joint_greedy takes for the size of a model.
+const MODEL_BITS: f64 = 21_840.0 * 32.0;
+/// In the middle of Table II's range.
+const TX_POWER_W: f64 = 0.75;
+
+pub(crate) fn run(args: &DeployArgs) -> Result<()> {
+    let refuse = |reason: String| BadInput(format!("{}: {reason}", args.fleet.display()));
+    let text = super::allocate::read(&args.fleet).map_err(|error| refuse(error.to_string()))?;
+    let file: FleetFile = serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
+    file.check().map_err(refuse)?;
+
+    let area = Area {
+        width_m: file.area_m[0],
+        height_m: file.area_m[1],
+    };
+    let uavs = file.fleet_uavs();
+    let nature = Nature::new(&Scenario::default().check()?);
+    let model_energy_j = |tx_power_w: f64, from: Point, to: Point| {
+        let time_s = nature.uav_link_time_s(MODEL_BITS, tx_power_w, from, to);
+        time_s * (tx_power_w + nature.hover_power_w())
+    };
+    let fleet = Fleet {
+        area: &area,
+        coverage_radius_m: file.coverage_radius_m,
+        devices: &file.devices_m,
+        uavs: &uavs,
+        speed_mps: file.speed_mps,
+        move_power_w: file.move_power_w,
+        model_energy_j: &model_energy_j,
+    };
+    let mut rng = stream(args.seed, Stream::Layout, 0, 0);
+    let moves = args.method.redeployment().redeploy(&fleet, &mut rng);
+    let posts = posts(&uavs, &moves);
+    let answer = answer(args.method, &fleet, &moves, &posts);
+    if let Some(path) = &args.map {
+        let map = FleetMap {
+            area: &area,
+            coverage_radius_m: file.coverage_radius_m,
+            devices: &file.devices_m,
+            moves: &posts,
+            energy_j: answer.energy_j,
+        };
+        fs::write(path, fleet_map_svg(&map)).map_err(Error::io("write", path))?;
+    }
+    console::result(&serde_json::to_string(&answer)?)
+}
+
+/// Per UAV, where it was and where it goes.
+fn posts(uavs: &[FleetUav], moves: &[Move]) -> Vec<(Point, Point)> {
+    let mut posts: Vec<_> = uavs.iter().map(|u| (u.position, u.position)).collect();
+    moves.iter().for_each(|m| posts[m.uav.index()].1 = m.to);
+    posts
+}
+
+fn answer(method: MethodName, fleet: &Fleet, moves: &[Move], posts: &[(Point, Point)]) -> Answer {
+    let before = fleet.coverage();
+    let mut after = before.clone();
+    for &(from, to) in posts {
+        after.shift(from, to);
+    }
+    let mut uavs: Vec<UavAnswer> = posts
+        .iter()
+        .map(|&(from_m, to_m)| UavAnswer {
+            from_m,
+            to_m,
+            distance_m: 0.0,
+            energy_j: 0.0,
+            covered: after.within(to_m),
+        })
+        .collect();
+    for m in moves {
+        let uav = &mut uavs[m.uav.index()];
+        (uav.distance_m, uav.energy_j) = (m.path_m, m.energy_j);
+    }
+    Answer {
+        method,
+        coverage_before: before.share(),
+        coverage_after: after.share(),
+        energy_j: uavs.iter().map(|uav| uav.energy_j).sum::<f64>() + 0.0,
+        uavs,
+    }
+}
+
+impl MethodName {
+    fn redeployment(self) -> Box<dyn Redeployment> {
+        match self {
+            Self::MarginalGains => Box::new(MarginalGains::default()),
+            Self::TwoStage => Box::new(TwoStage::default()),
+            Self::JointGreedy => Box::new(JointGreedy::default()),
+            Self::Stay => Box::new(Stay),
+        }
+    }
+}
+
+impl FleetFile {
+    fn fleet_uavs(&self) -> Vec<FleetUav> {
+        let uav = |(id, uav): (usize, &UavEntry)| FleetUav {
+            id: UavId(id as u32),
+            position: uav.position_m,
+            spare_j: uav.battery_j - uav.reserve_j,
+            tx_power_w: TX_POWER_W,
+        };
+        self.uavs.iter().enumerate().map(uav).collect()
+    }
+
+    /// The first field out of its range.
+    fn check(&self) -> Result<(), String> {
+        within("area_m[0]", self.area_m[0], 1.0, 1e7)?;
+        within("area_m[1]", self.area_m[1], 1.0, 1e7)?;
+        within("coverage_radius_m", self.coverage_radius_m, 1.0, 1e7)?;
+        within("speed_mps", self.speed_mps, 0.1, 1e3)?;
+        within("move_power_w", self.move_power_w, 0.0, 1e6)?;
+        if self.uavs.is_empty() {
+            return Err("uavs: [] is empty, allowed is at least one UAV".into());
+        }
+        for (index, uav) in self.uavs.iter().enumerate() {
+            let field = |name: &str| format!("uavs[{index}].{name}");
+            self.inside(uav.position_m, || field("position_m"))?;
+            within(&field("battery_j"), uav.battery_j, 0.0, 1e12)?;
+            within(&field("reserve_j"), uav.reserve_j, 0.0, 1e12)?;
+        }
+        for (index, &device) in self.devices_m.iter().enumerate() {
+            self.inside(device, || format!("devices_m[{index}]"))?;
+        }
+        Ok(())
+    }
+
+    fn inside(&self, point: Point, field: impl Fn() -> String) -> Result<(), String> {
+        let [width_m, height_m] = self.area_m;
+        let inside = (0.0..=width_m).contains(&point.x_m) && (0.0..=height_m).contains(&point.y_m);
+        if inside {
+            return Ok(());
+        }
+        Err(format!(
+            "{}: [{}, {}] is outside the area, allowed is [0, 0] to [{width_m}, {height_m}]",
+            field(),
+            point.x_m,
+            point.y_m
+        ))
+    }
+}
+
+fn within(field: &str, value: f64, least: f64, most: f64) -> Result<(), String> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(format!(
+        "{field}: {value} is out of range, allowed is {least} to {most}"
+    ))
+}

@@ -1,0 +1,263 @@
+//! Where the UAVs of a fleet go, and who gains by it.
+
+use aerofed::decide::redeploy::CoverageCounts;
+use aerofed::geometry::Point;
+use aerofed::scenario::Area;
+
+use crate::map::sample;
+use crate::svg::{Axis, FAINT, Frame, INK, SOFT, Scale, Spot, Svg, axes, colour};
+use crate::units::{count, energy, length_unit, percent};
+
+/// The longer side of the map, pixels.
+const SIDE: f64 = 540.0;
+/// A strip of land is still drawn this wide.
+const LEAST_SIDE: f64 = 120.0;
+const LEFT: f64 = 62.0;
+const TOP: f64 = 64.0;
+const LEGEND_WIDTH: f64 = 250.0;
+/// The legend's lines need this much height.
+const LEAST_HEIGHT: f64 = 260.0;
+/// Most devices and UAVs drawn; of more, every so-and-so-many-th.
+const MOST_DEVICES: usize = 5_000;
+const MOST_UAVS: usize = 400;
+/// Up to so many UAVs carry their numbers.
+const MOST_NUMBERS: usize = 60;
+
+/// A redeployment to draw.
+#[derive(Clone, Copy, Debug)]
+pub struct FleetMap<'a> {
+    /// The ground.
+    pub area: &'a Area,
+    /// Ground distance up to which devices are covered, m.
+    pub coverage_radius_m: f64,
+    /// Where the devices are.
+    pub devices: &'a [Point],
+    /// Per UAV, where it was and where it hovers now.
+    pub moves: &'a [(Point, Point)],
+    /// What the moves cost, J.
+    pub energy_j: f64,
+}
+
+/// What became of a device.
+#[derive(Clone, Copy, PartialEq)]
+enum Fate {
+    Kept,
+    Gained,
+    Lost,
+    Beyond,
+}
+
+const FATES: [Fate; 4] = [Fate::Kept, Fate::Gained, Fate::Lost, Fate::Beyond];
+
+impl Fate {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Kept => "covered before and after",
+            Self::Gained => "covered only after",
+            Self::Lost => "covered only before",
+            Self::Beyond => "not covered",
+        }
+    }
+
+    fn look(self) -> String {
+        let (grey, green, red) = (colour::GREY, colour::GREEN, colour::VERMILLION);
+        match self {
+            Self::Kept => format!("fill=\"{grey}\""),
+            Self::Gained => format!("fill=\"{green}\" stroke=\"{INK}\" stroke-width=\"0.4\""),
+            Self::Lost => format!("fill=\"{red}\" stroke=\"{INK}\" stroke-width=\"0.4\""),
+            Self::Beyond => format!("fill=\"#ffffff\" stroke=\"{grey}\""),
+        }
+    }
+}
+
+/// A map of a redeployment: coverage before (dashed) and after, the flights, and what became of each device.
+#[must_use]
+pub fn fleet_map_svg(map: &FleetMap) -> String {
+    let ground = Ground::new(map.area);
+    let fates = fates(map);
+    let of = |fate: Fate| fates.iter().filter(|&&other| other == fate).count();
+    let moved = map.moves.iter().filter(|(from, to)| from != to).count();
+    let title = format!("{} of {} UAVs move", count(moved), count(map.moves.len()));
+    let height = (ground.frame.bottom + 52.0).max(TOP + LEAST_HEIGHT);
+    let mut svg = Svg::new(ground.frame.right + LEGEND_WIDTH, height, &title);
+    svg.text((16.0, 26.0), "font-size=\"15\" font-weight=\"600\"", &title);
+    let share = |covered: usize| percent(covered as f64 / fates.len().max(1) as f64, 1);
+    let state = format!(
+        "{} of the devices covered before, {} after, for {}",
+        share(of(Fate::Kept) + of(Fate::Lost)),
+        share(of(Fate::Kept) + of(Fate::Gained)),
+        energy(map.energy_j),
+    );
+    svg.text(
+        (16.0, 45.0),
+        &format!("font-size=\"12\" fill=\"{SOFT}\""),
+        &state,
+    );
+    ground.draw(&mut svg, map.area);
+    svg.clip("fleet", ground.frame);
+    svg.open("clip-path=\"url(#fleet)\"");
+    let radius = map.coverage_radius_m * ground.pixels_per_m;
+    for index in sample(map.moves.len(), MOST_UAVS) {
+        let (from, to) = map.moves[index];
+        if from != to {
+            svg.circle(ground.spot(from), radius, &before_look());
+        }
+        svg.circle(ground.spot(to), radius, &after_look());
+    }
+    let drawn: Vec<usize> = sample(fates.len(), MOST_DEVICES).collect();
+    let size = if drawn.len() <= 300 { 3.2 } else { 1.6 };
+    for fate in FATES {
+        svg.open(&fate.look());
+        for &index in drawn.iter().filter(|&&index| fates[index] == fate) {
+            svg.circle(ground.spot(map.devices[index]), size, "");
+        }
+        svg.close();
+    }
+    svg.close();
+    for index in sample(map.moves.len(), MOST_UAVS) {
+        let (from, to) = map.moves[index];
+        uav(&mut svg, ground.spot(from), ground.spot(to));
+        if map.moves.len() <= MOST_NUMBERS {
+            let at = ground.spot(to);
+            let style = "font-size=\"10\" font-weight=\"600\" stroke=\"#ffffff\" stroke-width=\"2.5\" paint-order=\"stroke\"";
+            svg.text((at.0 + 8.0, at.1 - 6.0), style, &format!("UAV {index}"));
+        }
+    }
+    let counts = FATES.map(|fate| (fate, of(fate)));
+    legend(&mut svg, ground.frame.right + 24.0, &counts);
+    svg.finish()
+}
+
+fn fates(map: &FleetMap) -> Vec<Fate> {
+    let mut counts = CoverageCounts::new(map.area, map.coverage_radius_m, map.devices);
+    map.moves.iter().for_each(|&(from, _)| counts.add(from));
+    let before = counts.per_device();
+    map.moves
+        .iter()
+        .for_each(|&(from, to)| counts.shift(from, to));
+    let fate = |(before, after)| match (before > 0, after > 0) {
+        (true, true) => Fate::Kept,
+        (false, true) => Fate::Gained,
+        (true, false) => Fate::Lost,
+        (false, false) => Fate::Beyond,
+    };
+    before
+        .into_iter()
+        .zip(counts.per_device())
+        .map(fate)
+        .collect()
+}
+
+fn before_look() -> String {
+    let grey = colour::GREY;
+    format!("fill=\"none\" stroke=\"{grey}\" stroke-opacity=\"0.8\" stroke-dasharray=\"4 4\"")
+}
+
+fn after_look() -> String {
+    let blue = colour::BLUE;
+    format!("fill=\"{blue}\" fill-opacity=\"0.07\" stroke=\"{blue}\" stroke-opacity=\"0.6\"")
+}
+
+/// A UAV at its post, with the arrow that brought it there.
+fn uav(svg: &mut Svg, from: Spot, to: Spot) {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let length = dx.hypot(dy);
+    // Shorter than that the arrow would lie under the disc.
+    if length > 12.0 {
+        let (ux, uy) = (dx / length, dy / length);
+        let tip = (to.0 - 6.0 * ux, to.1 - 6.0 * uy);
+        let neck = (tip.0 - 7.0 * ux, tip.1 - 7.0 * uy);
+        svg.line(
+            from,
+            neck,
+            &format!("stroke=\"{INK}\" stroke-width=\"1.6\""),
+        );
+        let side = |sign: f64| (neck.0 - sign * 4.0 * uy, neck.1 + sign * 4.0 * ux);
+        svg.polygon(&[tip, side(1.0), side(-1.0)], &format!("fill=\"{INK}\""));
+    }
+    if length > 0.0 {
+        let grey = colour::GREY;
+        svg.circle(from, 3.5, &format!("fill=\"#ffffff\" stroke=\"{grey}\""));
+    }
+    let blue = colour::BLUE;
+    svg.circle(to, 5.0, &format!("fill=\"{blue}\" stroke=\"{INK}\""));
+}
+
+fn legend(svg: &mut Svg, left: f64, counts: &[(Fate, usize)]) {
+    let mut next = TOP + 8.0;
+    let mut line = |svg: &mut Svg, text: &str| {
+        let at = (left + 12.0, next);
+        svg.text((left + 32.0, next + 4.0), "", text);
+        next += 24.0;
+        at
+    };
+    for &(fate, devices) in counts {
+        let at = line(svg, &format!("{} ({})", fate.name(), count(devices)));
+        svg.circle(at, 3.2, &fate.look());
+    }
+    let at = line(svg, "UAV and its flight");
+    uav(svg, (at.0 - 14.0, at.1), (at.0 + 8.0, at.1));
+    let at = line(svg, "coverage before");
+    svg.circle(at, 9.0, &before_look());
+    let at = line(svg, "coverage now");
+    svg.circle(at, 9.0, &after_look());
+}
+
+/// The area on the sheet.
+struct Ground {
+    frame: Frame,
+    x: Scale,
+    y: Scale,
+    pixels_per_m: f64,
+}
+
+impl Ground {
+    fn new(area: &Area) -> Self {
+        let pixels_per_m = SIDE / area.width_m.max(area.height_m);
+        let side = |metres: f64| (metres * pixels_per_m).max(LEAST_SIDE);
+        let frame = Frame {
+            left: LEFT,
+            top: TOP,
+            right: LEFT + side(area.width_m),
+            bottom: TOP + side(area.height_m),
+        };
+        // A strip has air on both sides.
+        let extent = |metres: f64| {
+            let air_m = (side(metres) / pixels_per_m - metres) / 2.0;
+            (-air_m, metres + air_m)
+        };
+        Self {
+            frame,
+            x: Scale::new(extent(area.width_m), (frame.left, frame.right)),
+            y: Scale::new(extent(area.height_m), (frame.bottom, frame.top)),
+            pixels_per_m,
+        }
+    }
+
+    fn spot(&self, point: Point) -> Spot {
+        (self.x.at(point.x_m), self.y.at(point.y_m))
+    }
+
+    fn draw(&self, svg: &mut Svg, area: &Area) {
+        let unit = length_unit(area.width_m.max(area.height_m));
+        let axis = |metres: f64, ends: (f64, f64), label| {
+            let scale = Scale::new((0.0, metres / unit.size), ends);
+            let shown = (ends.1 - ends.0).abs();
+            Axis {
+                scale,
+                ticks: scale.ticks((shown / 80.0) as usize + 1, 0.0),
+                label,
+            }
+        };
+        let corner = self.spot(Point::new(0.0, 0.0));
+        let opposite = self.spot(Point::new(area.width_m, area.height_m));
+        let (east, north) = (
+            format!("east ({})", unit.symbol),
+            format!("north ({})", unit.symbol),
+        );
+        let x = axis(area.width_m, (corner.0, opposite.0), east.as_str());
+        let y = axis(area.height_m, (corner.1, opposite.1), north.as_str());
+        svg.rect(self.frame, &format!("fill=\"#fafaf7\" stroke=\"{FAINT}\""));
+        axes(svg, self.frame, &x, &y);
+    }
+}
