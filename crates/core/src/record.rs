@@ -80,6 +80,14 @@ pub struct RoundRecord {
     pub events: Vec<Event>,
 }
 
+impl RoundRecord {
+    /// Device updates that reached the global model; the events say what became of the others.
+    #[must_use]
+    pub fn updates_aggregated(&self) -> usize {
+        self.updates_computed - self.updates_lost
+    }
+}
+
 /// Something worth telling.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Event {

@@ -151,7 +151,7 @@ fn json(value: &impl serde::Serialize) -> String {
 fn round_header() -> String {
     let mut header = String::from(
         "round,clock_s,cumulative_energy_j,time_s,energy_j,test_accuracy,test_loss,probe_loss,train_loss,edge_rounds,local_iterations,covered,selected,\
-         updates_computed,updates_lost,active_uavs,aggregator,model_change",
+         updates_computed,updates_aggregated,updates_lost,active_uavs,aggregator,model_change",
     );
     TimeItem::ALL
         .iter()
@@ -178,7 +178,7 @@ fn round_row(record: &RoundRecord) -> String {
         .aggregator
         .map_or(String::new(), |uav| uav.0.to_string());
     let mut row = format!(
-        "{},{},{},{},{},{},{},{},{},{},{longest},{},{},{},{},{active},{aggregator},{}",
+        "{},{},{},{},{},{},{},{},{},{},{longest},{},{},{},{},{},{active},{aggregator},{}",
         record.round,
         record.clock_s,
         record.cumulative_energy_j,
@@ -192,6 +192,7 @@ fn round_row(record: &RoundRecord) -> String {
         record.covered,
         record.selected,
         record.updates_computed,
+        record.updates_aggregated(),
         record.updates_lost,
         record.model_change,
     );

@@ -26,7 +26,7 @@ impl Aggregation for FedAvg {
     }
 }
 
-/// ||a - b||_2, the left side of (4).
+/// ||a - b||_2, the left side of Eq. (4).
 #[must_use]
 pub fn distance(a: &[f32], b: &[f32]) -> f64 {
     let squares = a

@@ -1,4 +1,4 @@
-//! UAVs fly to new posts when one of them left or came back.
+//! UAVs fly to new posts when one of them left or came back, Eq. (84).
 
 use crate::decide::redeploy::{Fleet, FleetUav, Move};
 use crate::geometry::Point;

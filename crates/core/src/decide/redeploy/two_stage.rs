@@ -30,7 +30,7 @@ pub struct Search {
     pub threshold: f64,
 }
 
-/// Algorithm 4: each UAV in turn steps to where benefit (84) is best, with long steps first.
+/// Algorithm 4: each UAV in turn steps to where the benefit of Eq. (84) is best, with long steps first.
 ///
 /// The energy in the benefit is what the search has cost so far and with this step, b̂ d^Set / V · p; the flight is the
 /// path of all steps taken.
