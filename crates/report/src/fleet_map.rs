@@ -81,13 +81,17 @@ pub fn fleet_map_svg(map: &FleetMap) -> String {
     let height = (ground.frame.bottom + 52.0).max(TOP + LEAST_HEIGHT);
     let mut svg = Svg::new(ground.frame.right + LEGEND_WIDTH, height, &title);
     svg.text((16.0, 26.0), "font-size=\"15\" font-weight=\"600\"", &title);
-    let share = |covered: usize| percent(covered as f64 / fates.len().max(1) as f64, 1);
-    let state = format!(
-        "{} of the devices covered before, {} after, for {}",
-        share(of(Fate::Kept) + of(Fate::Lost)),
-        share(of(Fate::Kept) + of(Fate::Gained)),
-        energy(map.energy_j),
-    );
+    let share = |covered: usize| percent(covered as f64 / fates.len() as f64, 1);
+    let state = if fates.is_empty() {
+        "no devices".into()
+    } else {
+        format!(
+            "{} of the devices covered before, {} after, for {}",
+            share(of(Fate::Kept) + of(Fate::Lost)),
+            share(of(Fate::Kept) + of(Fate::Gained)),
+            energy(map.energy_j),
+        )
+    };
     svg.text(
         (16.0, 45.0),
         &format!("font-size=\"12\" fill=\"{SOFT}\""),
@@ -118,9 +122,18 @@ pub fn fleet_map_svg(map: &FleetMap) -> String {
         let (from, to) = map.moves[index];
         uav(&mut svg, ground.spot(from), ground.spot(to));
         if map.moves.len() <= MOST_NUMBERS {
+            // On the far side of the arrow.
+            let (away, anchor) = if to.x_m < from.x_m {
+                (-8.0, "end")
+            } else {
+                (8.0, "start")
+            };
             let at = ground.spot(to);
-            let style = "font-size=\"10\" font-weight=\"600\" stroke=\"#ffffff\" stroke-width=\"2.5\" paint-order=\"stroke\"";
-            svg.text((at.0 + 8.0, at.1 - 6.0), style, &format!("UAV {index}"));
+            let style = format!(
+                "font-size=\"10\" font-weight=\"600\" text-anchor=\"{anchor}\" stroke=\"#ffffff\" \
+                 stroke-width=\"2.5\" paint-order=\"stroke\""
+            );
+            svg.text((at.0 + away, at.1 - 6.0), &style, &format!("UAV {index}"));
         }
     }
     let counts = FATES.map(|fate| (fate, of(fate)));
@@ -259,5 +272,54 @@ impl Ground {
         let y = axis(area.height_m, (corner.1, opposite.1), north.as_str());
         svg.rect(self.frame, &format!("fill=\"#fafaf7\" stroke=\"{FAINT}\""));
         axes(svg, self.frame, &x, &y);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn svg(width_m: f64, devices: &[Point], moves: &[(Point, Point)]) -> String {
+        let text = fleet_map_svg(&FleetMap {
+            area: &Area {
+                width_m,
+                height_m: 1_000.0,
+            },
+            coverage_radius_m: 100.0,
+            devices,
+            moves,
+            energy_j: 1_234.0,
+        });
+        roxmltree::Document::parse(&text).unwrap();
+        text
+    }
+
+    /// One device of each fate, seen from a UAV that flies 250 m east.
+    #[test]
+    fn every_fate_is_counted() {
+        let at = |x_m| Point::new(x_m, 500.0);
+        let devices = [at(120.0), at(350.0), at(380.0), at(900.0)];
+        let moves = [(at(100.0), at(350.0)), (at(600.0), at(600.0))];
+        let text = svg(1_000.0, &devices, &moves);
+        for words in [
+            "1 of 2 UAVs move",
+            "25.0 % of the devices covered before, 50.0 % after, for 1.23 kJ",
+            "covered before and after (0)",
+            "covered only after (2)",
+            "covered only before (1)",
+            "not covered (1)",
+        ] {
+            assert!(text.contains(words), "{words}");
+        }
+    }
+
+    #[test]
+    fn empty_narrow_and_crowded_maps_are_sound() {
+        let spot = Point::new(0.5, 0.5);
+        assert!(svg(1.0, &[], &[(spot, spot)]).contains("no devices"));
+        let devices = vec![spot; 20_000];
+        let moves = vec![(spot, Point::new(1.0, 900.0)); 2_000];
+        assert!(svg(1.0, &devices, &moves).len() < 1_000_000);
+        svg(1e7, &devices, &[]);
     }
 }
