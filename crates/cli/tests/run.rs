@@ -138,7 +138,10 @@ fn results_on_stdout_the_rest_on_stderr_and_no_colour_when_piped() {
     let dir = tempfile::tempdir().unwrap();
     let output = small(&dir.path().join("a"), &[]);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert!(out.contains("accuracy") && out.contains("kJ"), "{out}");
+    assert!(
+        out.contains("accuracy") && out.contains("Energy by item"),
+        "{out}"
+    );
     assert!(err.contains("round 1/3") && err.contains("wrote"), "{err}");
     assert!(!out.contains('\u{1b}') && !err.contains('\u{1b}'));
     let quiet = small(&dir.path().join("b"), &["--quiet"]);
