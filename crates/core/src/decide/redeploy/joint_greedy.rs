@@ -9,11 +9,12 @@ use crate::geometry::Point;
 use crate::seed::Random;
 
 /// The UAVs step in turn, each to the direction where the growth of its marginal coverage, less the weighted energy of
-/// the step and of the change in model exchange, is largest, until each has
-/// found no positive benefit for some turns in a row.
+/// the step and of the change in model exchange, is largest, until each has found no positive benefit for
+/// some turns in a row.
 ///
-/// The paper says no more of M-ii than that. Energies have one weight; the exchange is what a UAV spends on models with the
-/// UAV in the middle of the fleet.
+/// The paper says only that coverage, movement and exchange make one benefit that is climbed greedily; steps, turns and
+/// weights are our reading. Energies have one weight; the exchange is what a UAV spends on models with the UAV in the middle
+/// of the fleet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointGreedy {
     /// Weight of the relative growth in coverage.
