@@ -259,3 +259,28 @@ fn val_algorithm_4_recovers_almost_half_of_a_loss_and_ours_more_for_less() {
     assert!(recovered[1] > recovered[0], "{recovered:?}");
     assert!(energy_j[1] < energy_j[0], "{energy_j:?}");
 }
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let mut rng = stream(9, Stream::DevicePosition, 0, 0);
+    let mut point = || {
+        let mut coordinate = || rand::RngExt::random::<f64>(&mut rng) * SIDE_M;
+        Point::new(coordinate(), coordinate())
+    };
+    let devices: Vec<Point> = (0..3_000).map(|_| point()).collect();
+    let posts: Vec<Point> = (0..40).map(|_| point()).collect();
+    let uavs = uavs(&posts, 250e3);
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let fleet = Fleet {
+            coverage_radius_m: 1_500.0,
+            ..fleet(&devices, &uavs)
+        };
+        let mut method = MarginalGains::default();
+        let pool = pool.build().unwrap();
+        pool.install(|| redeploy(&mut method, &fleet, 1))
+    };
+    let alone = with(1);
+    assert!(alone.len() > 10);
+    assert_eq!(alone, with(4));
+}

@@ -187,3 +187,21 @@ fn crossings(a: Point, b: Point, radius_m: f64) -> Option<[Point; 2]> {
         Point::new(middle.x_m - dx, middle.y_m - dy),
     ])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn circles_cross_at_their_radius_from_both() {
+        let (a, b) = (Point::new(1.0, 2.0), Point::new(4.0, 6.0));
+        let posts = crossings(a, b, 3.0).unwrap();
+        assert_ne!(posts[0], posts[1]);
+        for post in posts {
+            assert!((post.distance(a) - 3.0).abs() < 1e-12);
+            assert!((post.distance(b) - 3.0).abs() < 1e-12);
+        }
+        assert!(crossings(a, b, 2.4).is_none());
+        assert!(crossings(a, a, 2.4).is_none());
+    }
+}

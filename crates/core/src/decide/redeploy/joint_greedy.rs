@@ -9,10 +9,12 @@ use crate::geometry::Point;
 use crate::seed::Random;
 
 /// The UAVs step in turn, each to the direction where the growth of its marginal coverage, less the weighted energy of
-/// the step and of the change in model exchange, is largest, until nobody's benefit is positive.
+/// the step and of the change in model exchange, is largest, until each has found no positive benefit for
+/// some turns in a row.
 ///
-/// The paper says no more of M-ii than that. Energies have one weight; the exchange is what a UAV spends on models with the
-/// UAV in the middle of the fleet.
+/// The paper says only that coverage, movement and exchange make one benefit that is climbed greedily; steps, turns and
+/// weights are our reading. Energies have one weight; the exchange is what a UAV spends on models with the UAV in the middle
+/// of the fleet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JointGreedy {
     /// Weight of the relative growth in coverage.
@@ -39,7 +41,7 @@ impl Default for JointGreedy {
     }
 }
 
-/// Turns without a step by anybody that end it: directions are drawn anew each turn.
+/// Turns without a step after which a UAV stays for good: directions are drawn anew each turn.
 const PATIENCE: usize = 8;
 
 impl Redeployment for JointGreedy {
@@ -49,7 +51,6 @@ impl Redeployment for JointGreedy {
         let mut at: Vec<Point> = fleet.uavs.iter().map(|uav| uav.position).collect();
         let mut path_m = vec![0.0; at.len()];
         let mut failures = vec![0; at.len()];
-        // Somebody who steps changes what the others can gain, so that they try again; nobody's path is endless.
         while failures.iter().any(|&failed| failed < PATIENCE) {
             for me in 0..at.len() {
                 let tired = failures[me] >= PATIENCE;

@@ -21,7 +21,7 @@ pub struct MarginalGains {
     pub coverage_weight: f64,
     /// λ_9, weight of a kilojoule of movement.
     pub movement_weight: f64,
-    /// How far a UAV looks for devices beyond its coverage, in coverage radii.
+    /// How far a UAV looks for devices beyond its coverage, in coverage radii. Who sees nobody stays.
     pub horizon: f64,
     /// Devices that a UAV looks at in one choice, all candidates together.
     pub effort: usize,
@@ -44,10 +44,23 @@ impl Default for MarginalGains {
 /// Moves per UAV, on average, after which the fleet goes as it is; usually it takes one to three.
 const MOVES_PER_UAV: usize = 20;
 
+/// UAVs that look for a better post at the same time: more keep more processors busy, and look in vain more often. A constant,
+/// because the answer may depend on it and must not depend on the machine.
+const LOOKS_AT_ONCE: usize = 16;
+
 impl Redeployment for MarginalGains {
     fn redeploy(&mut self, fleet: &Fleet, _: &mut Random) -> Vec<Move> {
-        let plan = self.plan(fleet);
-        let moved = fleet.uavs.iter().zip(plan);
+        let mut climb = Climb::new(self, fleet);
+        let mut moves_left = MOVES_PER_UAV * fleet.uavs.len();
+        while moves_left > 0
+            && let Some(entry) = climb.next()
+        {
+            if entry.best.value > self.threshold {
+                climb.shift(entry.who, entry.best.to);
+                moves_left -= 1;
+            }
+        }
+        let moved = fleet.uavs.iter().zip(climb.at);
         moved
             .filter(|(uav, to)| uav.position != *to)
             .map(|(uav, to)| Move::new(fleet, uav, to, uav.position.distance(to)))
@@ -84,77 +97,114 @@ impl PartialEq for Entry {
 
 impl Eq for Entry {}
 
-impl MarginalGains {
-    /// Where everybody goes.
-    fn plan(&self, fleet: &Fleet) -> Vec<Point> {
-        let mut counts = fleet.coverage();
-        let mut at: Vec<Point> = fleet.uavs.iter().map(|uav| uav.position).collect();
-        let worth = self.worth(fleet, &counts);
-        let horizon_m = self.horizon * fleet.coverage_radius_m;
-        let look = |who: usize, at: Point, counts: &CoverageCounts| {
-            let choice = Choice {
-                fleet,
-                uav: &fleet.uavs[who],
-                at,
-                worth,
-                horizon_m,
-                effort: self.effort,
-            };
-            choice.best(counts)
+/// The plan as it grows.
+struct Climb<'a> {
+    settings: &'a MarginalGains,
+    fleet: &'a Fleet<'a>,
+    worth: Worth,
+    counts: CoverageCounts,
+    /// Where the plan has each UAV now.
+    at: Vec<Point>,
+    /// How often each UAV's surroundings have changed.
+    versions: Vec<u32>,
+    /// Who is in the heap.
+    queued: Vec<bool>,
+    heap: BinaryHeap<Entry>,
+}
+
+impl<'a> Climb<'a> {
+    fn new(settings: &'a MarginalGains, fleet: &'a Fleet<'a>) -> Self {
+        let counts = fleet.coverage();
+        let all = fleet.uavs.len();
+        let per_uav = counts.covered() as f64 / all.max(1) as f64;
+        let mut climb = Self {
+            settings,
+            fleet,
+            worth: Worth {
+                device: settings.coverage_weight / per_uav.max(1.0),
+                kilojoule: settings.movement_weight,
+            },
+            counts,
+            at: fleet.uavs.iter().map(|uav| uav.position).collect(),
+            versions: vec![0; all],
+            queued: vec![true; all],
+            heap: BinaryHeap::new(),
         };
-        let first = (0..at.len()).into_par_iter().map(|who| Entry {
-            who,
-            best: look(who, at[who], &counts),
-            version: 0,
-        });
-        let mut heap: BinaryHeap<Entry> = first.collect::<Vec<_>>().into();
-        let mut versions = vec![0u32; at.len()];
-        let mut queued = vec![true; at.len()];
-        // A move is felt where it changes counts that somebody looks at.
-        let felt_m = 2.0 * fleet.coverage_radius_m + horizon_m;
-        let mut moves_left = MOVES_PER_UAV * at.len();
-        while let Some(Entry { who, best, version }) = heap.pop() {
-            if version != versions[who] {
-                heap.push(Entry {
-                    who,
-                    best: look(who, at[who], &counts),
-                    version: versions[who],
-                });
-                continue;
-            }
-            queued[who] = false;
-            if best.value <= self.threshold || moves_left == 0 {
-                continue;
-            }
-            moves_left -= 1;
-            let from = std::mem::replace(&mut at[who], best.to);
-            counts.shift(from, best.to);
-            for (near, &post) in at.iter().enumerate() {
-                if post.distance(from).min(post.distance(best.to)) > felt_m {
-                    continue;
-                }
-                versions[near] += 1;
-                if !std::mem::replace(&mut queued[near], true) {
-                    heap.push(Entry {
-                        who: near,
-                        best: Improvement {
-                            to: post,
-                            value: 0.0,
-                        },
-                        // Of the past, so that it is looked at again.
-                        version: versions[near] - 1,
-                    });
-                }
-            }
-        }
-        at
+        climb.look((0..all).collect());
+        climb
     }
 
-    fn worth(&self, fleet: &Fleet, counts: &CoverageCounts) -> Worth {
-        let per_uav = counts.covered() as f64 / fleet.uavs.len().max(1) as f64;
-        Worth {
-            device: self.coverage_weight / per_uav.max(1.0),
-            kilojoule: self.movement_weight,
+    fn horizon_m(&self) -> f64 {
+        self.settings.horizon * self.fleet.coverage_radius_m
+    }
+
+    /// Queues the best moves of these UAVs.
+    fn look(&mut self, who: Vec<usize>) {
+        let entry = |who: usize| {
+            let choice = Choice {
+                fleet: self.fleet,
+                uav: &self.fleet.uavs[who],
+                at: self.at[who],
+                worth: self.worth,
+                horizon_m: self.horizon_m(),
+                effort: self.settings.effort,
+            };
+            Entry {
+                who,
+                best: choice.best(&self.counts),
+                version: self.versions[who],
+            }
+        };
+        let entries: Vec<Entry> = who.into_par_iter().map(entry).collect();
+        self.heap.extend(entries);
+    }
+
+    fn is_stale(&self, entry: &Entry) -> bool {
+        entry.version != self.versions[entry.who]
+    }
+
+    /// The best move of all, which leaves the queue; who has to look again does so first.
+    fn next(&mut self) -> Option<Entry> {
+        loop {
+            let mut stale = Vec::new();
+            while stale.len() < LOOKS_AT_ONCE
+                && let Some(top) = self.heap.peek()
+                && self.is_stale(top)
+            {
+                stale.push(top.who);
+                self.heap.pop();
+            }
+            if stale.is_empty() {
+                let entry = self.heap.pop()?;
+                self.queued[entry.who] = false;
+                return Some(entry);
+            }
+            self.look(stale);
+        }
+    }
+
+    /// Moves a UAV, and has everybody look again who may feel it.
+    fn shift(&mut self, who: usize, to: Point) {
+        let from = std::mem::replace(&mut self.at[who], to);
+        self.counts.shift(from, to);
+        // Counts have changed within a radius of either post; UAVs look at devices up to a radius and the horizon away.
+        let felt_m = 2.0 * self.fleet.coverage_radius_m + self.horizon_m();
+        for (near, &post) in self.at.iter().enumerate() {
+            if post.distance(from).min(post.distance(to)) > felt_m {
+                continue;
+            }
+            let past = self.versions[near];
+            self.versions[near] += 1;
+            if !std::mem::replace(&mut self.queued[near], true) {
+                self.heap.push(Entry {
+                    who: near,
+                    best: Improvement {
+                        to: post,
+                        value: 0.0,
+                    },
+                    version: past,
+                });
+            }
         }
     }
 }
