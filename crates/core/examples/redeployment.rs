@@ -115,7 +115,12 @@ impl Study {
             let before = percent(&uavs);
             uavs.retain(|uav| uav.id.index() + 1 != lost);
             let after_loss = percent(&uavs);
-            let mut rng = stream(layout as u64, Stream::Layout, round as u64 + 1, lost as u64);
+            let mut rng = stream(
+                layout as u64,
+                Stream::Redeployment,
+                round as u64 + 1,
+                lost as u64,
+            );
             let moves = method.redeploy(&self.fleet(world, &uavs, &model_energy_j), &mut rng);
             for step in &moves {
                 for uav in uavs.iter_mut().filter(|uav| uav.id == step.uav) {

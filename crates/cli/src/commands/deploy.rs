@@ -123,7 +123,7 @@ pub(crate) fn run(args: &DeployArgs) -> Result<()> {
         move_power_w: file.move_power_w,
         model_energy_j: &model_energy_j,
     };
-    let mut rng = stream(args.seed, Stream::Layout, 0, 0);
+    let mut rng = stream(args.seed, Stream::Redeployment, 0, 0);
     let moves = args.method.redeployment().redeploy(&fleet, &mut rng);
     let posts = posts(&uavs, &moves);
     let answer = answer(args.method, &fleet, &moves, &posts);
