@@ -22,7 +22,7 @@ fn assert_balanced(uav: &UavRecord) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(80))]
 
     #[test]
     fn batteries_balance_and_carry_over_in_random_worlds(
@@ -33,6 +33,15 @@ proptest! {
         recharge_w in prop_oneof![Just(0.0), 100.0..1e6f64],
         reserve in prop_oneof![Just("return"), Just("none")],
         radius_m in prop_oneof![100.0..1e3f64, 3e3..2e4f64],
+        method in prop_oneof![Just("hfl"), Just("direct_drop")],
+        redeploy in prop_oneof![Just("none"), Just("two_stage"), Just("joint_greedy"), Just("marginal_gains")],
+        fault in prop_oneof![
+            Just(""),
+            Just("{kind=\"loss\", uav=0, round=2, moment=\"edge\"}"),
+            Just("{kind=\"loss\", uav=0, round=2, moment=\"aggregating\"}"),
+            Just("{kind=\"drain\", uav=0, round=2}"),
+            Just("{kind=\"leak\", uav=0, from=1, until=9, power_w=300}"),
+        ],
     ) {
         let scenario = tiny(&[
             &format!("seed={seed}"),
@@ -42,6 +51,9 @@ proptest! {
             &format!("uavs.recharge_w={recharge_w}"),
             &format!("uavs.reserve={reserve}"),
             &format!("uavs.coverage_radius_m={radius_m}"),
+            &format!("method={method}"),
+            &format!("redeploy.method={redeploy}"),
+            &format!("faults=[{fault}]"),
             "stop.max_rounds=5",
         ]);
         let outcome = run(&scenario, 2);
