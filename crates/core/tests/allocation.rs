@@ -3,7 +3,13 @@
 
 mod common;
 
+use std::ops::ControlFlow;
+
+use aerofed::decide::allocation::{Allocation, Cell, CellError, CellPlan, Equal};
 use aerofed::record::{EnergyItem, EventKind};
+use aerofed::run::run_on;
+use aerofed::world::UavId;
+use aerofed::{Method, RoundRecord};
 use common::{run, tiny};
 
 /// Seconds of one edge round of each cell that trained.
@@ -49,6 +55,38 @@ fn edge_objective(outcome: &aerofed::run::Outcome) -> f64 {
         .sum();
     let uavs = outcome.records.iter().flat_map(|record| &record.uavs);
     0.5 * energy_j + 0.5 * uavs.map(|uav| uav.edge_time_s).sum::<f64>()
+}
+
+/// An allocation that makes somebody late, however often it is asked again.
+struct Unfair;
+
+impl Allocation for Unfair {
+    fn allocate(&mut self, uav: UavId, cell: &Cell) -> Result<CellPlan, CellError> {
+        let mut plan = Equal {
+            local_iterations: 1,
+        }
+        .allocate(uav, cell)?;
+        plan.bandwidth_up_hz[0] *= 1e-9;
+        Ok(plan)
+    }
+}
+
+#[test]
+fn when_selection_does_not_come_to_rest_the_punctual_train_anyway() {
+    let scenario = tiny(&["devices.deadline_s=100", "stop.max_rounds=1"]);
+    let mut method = Method {
+        allocation: Box::new(Unfair),
+        ..Method::of(&scenario)
+    };
+    let go_on = |_: &RoundRecord| ControlFlow::Continue(());
+    let unfair = run_on(&scenario, &mut method, 1, go_on).unwrap();
+    let usual = run(&scenario, 1);
+    // Five turns drop one device each.
+    for (left, all) in unfair.records[0].uavs.iter().zip(&usual.records[0].uavs) {
+        assert_eq!(left.devices.len(), all.devices.len().saturating_sub(5));
+        assert!(left.edge_time_s <= 100.0 * unfair.records[0].edge_rounds as f64);
+    }
+    assert!(unfair.records[0].selected > 0);
 }
 
 #[test]

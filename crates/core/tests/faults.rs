@@ -230,24 +230,30 @@ fn the_run_ends_when_the_last_uav_is_lost() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(25))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// With energy checks no update is lost to a low battery, whatever the fleet; the fleets are
-    /// such that without them some are.
+    /// With energy checks no update is lost to a low battery, whatever the fleet and its batteries.
     #[test]
     fn energy_checks_lose_nothing(
         seed in 0u64..1_000,
-        battery_kj in 171.0..174.0f64,
-        drained in 0u32..5,
+        battery_kj in prop_oneof![0.01..2.0f64, 2.0..100.0f64, 100.0..300.0f64],
+        uavs in 1usize..8,
+        drained in 0usize..8,
         round in 1usize..4,
         bandwidth in 1e4..1e6f64,
+        recharge_w in prop_oneof![Just(0.0), 1e3..1e6f64],
+        redeploy in prop_oneof![Just("none"), Just("marginal_gains")],
     ) {
-        let faults = format!("faults=[{{kind=\"drain\", uav={drained}, round={round}}}]");
-        let battery = format!("uavs.battery_j={}", battery_kj * 1e3);
-        let band = format!("uavs.bandwidth_up_hz=[{bandwidth}, {bandwidth}]");
-        let outcome = run(&tiny(&[&format!("seed={seed}"), &faults, &battery, &band]), 2);
+        let outcome = run(&tiny(&[
+            &format!("seed={seed}"),
+            &format!("uavs.count={uavs}"),
+            &format!("uavs.battery_j={}", battery_kj * 1e3),
+            &format!("uavs.bandwidth_up_hz=[{bandwidth}, {bandwidth}]"),
+            &format!("uavs.recharge_w={recharge_w}"),
+            &format!("redeploy.method={redeploy}"),
+            &format!("faults=[{{kind=\"drain\", uav={}, round={round}}}]", drained % uavs),
+        ]), 2);
         prop_assert_eq!(outcome.summary.updates_lost, 0);
-        prop_assert!(outcome.records.iter().all(|r| r.uavs.iter().all(|u| u.status != Status::Lost)));
     }
 }
 
@@ -274,6 +280,31 @@ fn without_energy_checks_a_dying_uav_takes_its_updates_along() {
     assert_eq!(told, outcome.summary.updates_lost);
     let careful = run(&tiny(&[&["method=hfl"], &settings[1..]].concat()), 2);
     assert_eq!(careful.summary.updates_lost, 0);
+}
+
+#[test]
+fn a_uav_that_returns_serves_again_and_everybody_is_placed_anew() {
+    let quick = [
+        "uavs.speed_mps=1000",
+        "uavs.recharge_w=1e6",
+        "redeploy.method=marginal_gains",
+        "stop.max_rounds=30",
+        "devices.count=60",
+        "uavs.bandwidth_up_hz=[1e5, 1e5]",
+    ];
+    let outcome = with("{kind=\"drain\", uav=0, round=2}", &quick);
+    let returned = |e: &EventKind| matches!(e, EventKind::UavReturned { uav: UavId(0) });
+    let back = outcome
+        .records
+        .iter()
+        .position(|record| has(record, returned))
+        .unwrap();
+    let moved = |e: &EventKind| matches!(e, EventKind::UavMoved { .. });
+    assert!(back > 2 && has(&outcome.records[back], moved));
+    assert!((2..back).all(|round| devices_of(&outcome.records[round], 0) == 0));
+    assert!(devices_of(&outcome.records[back], 0) > 0);
+    assert!(devices_of(&outcome.records[back + 1], 0) > 0);
+    assert_eq!(outcome.summary.updates_lost, 0);
 }
 
 /// With a UAV lost, the others move for coverage and pay for it; the books still balance.

@@ -99,7 +99,7 @@ impl FolderReport {
 
 /// Whether a folder holds at least one of the four idx files (or is meant to).
 #[must_use]
-pub fn is_idx_folder(dir: &Path) -> bool {
+fn is_idx_folder(dir: &Path) -> bool {
     Part::ALL.iter().any(|&part| find(dir, part).is_ok())
 }
 

@@ -39,9 +39,7 @@ mod image_folder;
 mod known;
 mod partition;
 
-pub use check::{
-    ClassReport, FolderKind, FolderReport, IdxFileReport, check_folder, is_idx_folder,
-};
+pub use check::{ClassReport, FolderKind, FolderReport, IdxFileReport, check_folder};
 pub use dataset::{Dataset, Split};
 pub use embedded::{Embedded, embedded};
 pub use error::{BadFile, Error, IdxProblem};

@@ -95,7 +95,7 @@ impl Simulation {
         mut devices: Vec<DeviceId>,
         method: &mut Method,
     ) -> Result<(Vec<DeviceId>, Cell, CellPlan), Error> {
-        let mut rounds = 0;
+        let mut turns = 0;
         loop {
             let cell = self.cell_of(uav, &devices);
             if devices.is_empty() {
@@ -109,23 +109,25 @@ impl Simulation {
                     reason,
                 });
             }
-            let costs = cost::device_costs(&cell, &plan);
-            let in_time: Vec<DeviceId> = devices
-                .iter()
-                .zip(costs)
-                .filter(|(device, cost)| cost.time_s() <= self.longest_round_s(**device))
-                .map(|(&device, _)| device)
+            let punctual: Vec<bool> = cost::device_costs(&cell, &plan)
+                .zip(&devices)
+                .map(|(cost, device)| cost.time_s() <= self.longest_round_s(*device))
                 .collect();
-            rounds += 1;
-            if in_time.len() == devices.len() {
+            if !punctual.contains(&false) {
                 return Ok((devices, cell, plan));
             }
-            // Nobody new is ever let in: at the limit, whoever is still late stays out for good.
-            devices = if rounds < ALTERNATIONS {
-                in_time
-            } else {
-                Vec::new()
-            };
+            devices = kept(&devices, &punctual);
+            turns += 1;
+            if turns == ALTERNATIONS {
+                // Whoever is in time stays so with the bandwidth it has; that of the late lies idle.
+                let cell = self.cell_of(uav, &devices);
+                let plan = CellPlan {
+                    local_iterations: plan.local_iterations,
+                    bandwidth_up_hz: kept(&plan.bandwidth_up_hz, &punctual),
+                    bandwidth_down_hz: kept(&plan.bandwidth_down_hz, &punctual),
+                };
+                return Ok((devices, cell, plan));
+            }
         }
     }
 
@@ -205,6 +207,16 @@ impl Simulation {
             updates_lost,
         });
     }
+}
+
+/// The items whose flag is set.
+fn kept<T: Copy>(items: &[T], flags: &[bool]) -> Vec<T> {
+    items
+        .iter()
+        .zip(flags)
+        .filter(|(_, flag)| **flag)
+        .map(|(&item, _)| item)
+        .collect()
 }
 
 /// A UAV that must go home, and what it would have needed to stay.
