@@ -37,9 +37,11 @@ mod faults;
 mod fleet;
 mod global;
 mod redeploy;
+mod scoring;
 
 use books::Books;
 use cells::CellWork;
+use scoring::Opinions;
 
 /// A run between rounds: everything that the next round depends on.
 pub struct Simulation {
@@ -51,6 +53,10 @@ pub struct Simulation {
     network: Network,
     /// Training samples of each device.
     held: Vec<Vec<u32>>,
+    /// Training samples of each UAV's own.
+    personal_samples: Vec<Vec<u32>>,
+    /// What models said about small batches; empty until a method needs it.
+    opinions: Opinions,
     /// Samples that the controller may look at.
     probe: Vec<u32>,
     /// Loss of the global model on them.
@@ -164,8 +170,8 @@ impl Simulation {
         let mut rng = stream(scenario.seed, Stream::Partition, 0, 0);
         let Partition {
             devices: held,
+            personal: personal_samples,
             probe,
-            ..
         } = aerofed_data::partition(&train, &partition_plan(scenario), &mut rng)?;
         let samples = held
             .iter()
@@ -183,6 +189,8 @@ impl Simulation {
             global_model,
             network,
             held,
+            personal_samples,
+            opinions: Opinions::default(),
             probe,
             probe_loss,
             round: 0,
@@ -212,13 +220,30 @@ impl Simulation {
 
         // decide
         let crashed = self.crashed();
-        let coverage = self
-            .world
-            .coverage_where(|uav| self.serves(uav), |device| !crashed.contains(&device));
+        let covered_now = |simulation: &Self| {
+            let works = |device| !crashed.contains(&device);
+            let serves = |uav: &_| simulation.serves(uav);
+            simulation.world.coverage_where(serves, works)
+        };
+        let mut coverage = covered_now(self);
+        let needs = method.association.needs();
+        let mut differences = Vec::new();
+        if needs.differences {
+            let first = self.opinions.personal.is_empty();
+            if first {
+                self.train_personal_models()?;
+            }
+            if !self.pay_for_scores(&coverage, first, &mut books) {
+                coverage = covered_now(self);
+            }
+            differences = self.differences(&coverage)?;
+        }
         let scene = Scene {
             round,
             world: &self.world,
             coverage: &coverage,
+            differences: &differences,
+            altitude_m: self.nature.altitude_m,
         };
         let selection = method.association.select(
             &scene,
@@ -239,6 +264,10 @@ impl Simulation {
 
         // edge
         let edge = self.edge_phase(&mut cells, method, &mut books)?;
+
+        if needs.differences {
+            self.keep_opinions(&edge.last_updates)?;
+        }
 
         // global
         let merged = self.global_phase(&mut cells, &edge, method, &mut books);

@@ -23,6 +23,8 @@ pub(super) struct EdgeOutcome {
     pub(super) updates_computed: usize,
     /// Mean over devices and steps; NaN when nobody trained.
     pub(super) train_loss: f64,
+    /// Local models after the last edge round.
+    pub(super) last_updates: Vec<(DeviceId, Update)>,
 }
 
 impl Simulation {
@@ -38,6 +40,7 @@ impl Simulation {
             low: Vec::new(),
             updates_computed: 0,
             train_loss: 0.0,
+            last_updates: Vec::new(),
         };
         if !cells.iter().any(CellWork::trains) {
             books.tell(EventKind::NobodyTrained);
@@ -51,6 +54,9 @@ impl Simulation {
             outcome.updates_computed += updates.len();
             outcome.train_loss += updates.iter().map(|u| f64::from(u.mean_loss)).sum::<f64>();
             merge_cells(cells, &updates, &self.world.devices.samples, method);
+            let trained = cells.iter().filter(|cell| cell.trains());
+            let trained = trained.flat_map(|cell| cell.devices.iter().copied());
+            outcome.last_updates = trained.zip(updates).collect();
             self.pay_edge_round(cells, books);
             if method.checks_energy {
                 outcome.low = self.low_uavs(cells, books);
