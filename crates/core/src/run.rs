@@ -19,7 +19,7 @@ use aerofed_nn::Network;
 
 use crate::Error;
 use crate::decide::allocation::RoundProgress;
-use crate::decide::association::{Scene, flaw};
+use crate::decide::association::{RoundOutcome, Scene, flaw};
 use crate::learn::aggregation;
 use crate::learn::data::{load_data, network_for, partition_plan};
 use crate::learn::trainer::{CpuTrainer, Trainer};
@@ -264,6 +264,10 @@ impl Simulation {
 
         // edge
         let edge = self.edge_phase(&mut cells, method, &mut books)?;
+        method.association.observe(&RoundOutcome {
+            round,
+            devices: &self.device_outcomes(&cells, edge.rounds),
+        });
 
         if needs.differences {
             self.keep_opinions(&edge.last_updates)?;

@@ -3,7 +3,7 @@
 use super::fitness::{self, Scores};
 use crate::scenario::{Association as Kind, Scenario};
 use crate::seed::Random;
-use crate::world::{Coverage, DeviceId, World};
+use crate::world::{Coverage, DeviceId, UavId, World};
 
 mod share;
 mod threshold;
@@ -63,6 +63,30 @@ pub struct Needs {
     pub edge_models: bool,
 }
 
+/// How training went for one device in a global round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DeviceOutcome {
+    /// Which device.
+    pub device: DeviceId,
+    /// The UAV it trained with.
+    pub uav: UavId,
+    /// Mean loss of its local steps over all edge rounds.
+    pub mean_loss: f64,
+    /// Training samples it holds.
+    pub samples: u32,
+    /// Seconds that one of its edge rounds took, t_dev.
+    pub edge_time_s: f64,
+}
+
+/// What the controller hears after the edge rounds of a global round.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundOutcome<'a> {
+    /// The global round, from 1.
+    pub round: usize,
+    /// Everybody who trained, except under UAVs that went down: nobody hears from those.
+    pub devices: &'a [DeviceOutcome],
+}
+
 /// Chooses the devices of every cell.
 pub trait Association: Send {
     /// Per UAV, the devices that train with it this round. A device may be chosen by one UAV that
@@ -73,6 +97,9 @@ pub trait Association: Send {
     fn needs(&self) -> Needs {
         Needs::default()
     }
+
+    /// Told after the edge rounds how they went.
+    fn observe(&mut self, _outcome: &RoundOutcome) {}
 }
 
 /// Every covered device, each with its nearest UAV.

@@ -21,6 +21,10 @@ pub(super) struct CellWork {
     pub(super) plan: CellPlan,
     /// What each edge round costs.
     pub(super) cost: EdgeCost,
+    /// Seconds of each device's edge round, t_dev.
+    pub(super) device_time_s: Vec<f64>,
+    /// Each device's training loss, summed over edge rounds.
+    pub(super) device_loss: Vec<f64>,
     /// Training samples behind the edge model.
     pub(super) samples: f64,
     /// The edge model; none before training, and when it is lost.
@@ -75,6 +79,10 @@ impl Simulation {
             }
             cells.push(CellWork {
                 cost: cost::edge_round(&cell, &plan),
+                device_time_s: cost::device_costs(&cell, &plan)
+                    .map(|cost| cost.time_s())
+                    .collect(),
+                device_loss: vec![0.0; devices.len()],
                 samples: devices
                     .iter()
                     .map(|d| f64::from(self.world.devices.samples[d.index()]))

@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use crate::Error;
+use crate::decide::association::DeviceOutcome;
 use crate::learn::batches;
 use crate::learn::trainer::{Job, Update};
 use crate::method::Method;
@@ -71,6 +72,31 @@ impl Simulation {
         outcome.low.extend(self.warned_aggregators());
         outcome.train_loss /= outcome.updates_computed as f64;
         Ok(outcome)
+    }
+
+    /// What devices report by way of UAVs that are still there.
+    pub(super) fn device_outcomes(
+        &self,
+        cells: &[CellWork],
+        edge_rounds: usize,
+    ) -> Vec<DeviceOutcome> {
+        let mut outcomes = Vec::new();
+        for (uav, cell) in self.world.uavs.iter().zip(cells) {
+            if !cell.trains() || edge_rounds == 0 {
+                continue;
+            }
+            let work = cell.device_loss.iter().zip(&cell.device_time_s);
+            for (&device, (loss, &edge_time_s)) in cell.devices.iter().zip(work) {
+                outcomes.push(DeviceOutcome {
+                    device,
+                    uav: uav.id,
+                    mean_loss: loss / edge_rounds as f64,
+                    samples: self.world.devices.samples[device.index()],
+                    edge_time_s,
+                });
+            }
+        }
+        outcomes
     }
 
     /// Local SGD, Eq. (1): all devices of all cells at once, in the order of cells and of devices in them.
@@ -188,5 +214,8 @@ fn merge_cells(cells: &mut [CellWork], updates: &[Update], samples: &[u32], meth
                 .collect();
             cell.model = Some(method.aggregation.merge(&models));
             cell.updates += mine.len();
+            for (sum, update) in cell.device_loss.iter_mut().zip(mine) {
+                *sum += f64::from(update.mean_loss);
+            }
         });
 }
