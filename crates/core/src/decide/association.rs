@@ -3,6 +3,7 @@
 use crate::scenario;
 use crate::seed::Random;
 use crate::world::{Coverage, DeviceId, World};
+use crate::{Error, checkpoint};
 
 /// What the controller sees at the start of a global round.
 pub struct Scene<'a> {
@@ -19,6 +20,19 @@ pub trait Association: Send {
     /// Per UAV, the devices that train with it this round. A device may be chosen by one UAV that
     /// covers it, or by none.
     fn select(&mut self, scene: &Scene, rng: &mut Random) -> Vec<Vec<DeviceId>>;
+
+    /// What it carries from round to round, see [`checkpoint`].
+    fn save(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Takes up what [`save`](Self::save) gave.
+    ///
+    /// # Errors
+    /// When that is not the state of such a part.
+    fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
+        checkpoint::expect_nothing("association", saved)
+    }
 }
 
 /// Every covered device, each with its nearest UAV.
