@@ -19,7 +19,7 @@ use aerofed_nn::Network;
 
 use crate::Error;
 use crate::decide::allocation::RoundProgress;
-use crate::decide::association::{RoundOutcome, Scene, flaw};
+use crate::decide::association::{Quality, RoundOutcome, Scene, flaw};
 use crate::learn::aggregation;
 use crate::learn::data::{load_data, network_for, partition_plan};
 use crate::learn::trainer::{CpuTrainer, Trainer};
@@ -59,8 +59,8 @@ pub struct Simulation {
     opinions: Opinions,
     /// Samples that the controller may look at.
     probe: Vec<u32>,
-    /// Loss of the global model on them.
-    probe_loss: f64,
+    /// How the global model does on them.
+    quality: Quality,
     global_model: Vec<f32>,
     round: usize,
     cumulative_energy_j: f64,
@@ -180,7 +180,7 @@ impl Simulation {
         let sample_bits = 8.0 * train.input_len() as f64;
         let trainer = CpuTrainer::new(network.clone(), Arc::new(train), Arc::new(test), threads);
         let global_model = network.init(&mut stream(scenario.seed, Stream::ModelInit, 0, 0));
-        let probe_loss = trainer.evaluate(&global_model, &probe)?.loss;
+        let quality = trainer.evaluate(&global_model, &probe)?.into();
         Ok(Self {
             scenario: scenario.clone(),
             world: World::new(scenario, samples, sample_bits),
@@ -192,7 +192,7 @@ impl Simulation {
             personal_samples,
             opinions: Opinions::default(),
             probe,
-            probe_loss,
+            quality,
             round: 0,
             cumulative_energy_j: 0.0,
         })
@@ -264,10 +264,8 @@ impl Simulation {
 
         // edge
         let edge = self.edge_phase(&mut cells, method, &mut books)?;
-        method.association.observe(&RoundOutcome {
-            round,
-            devices: &self.device_outcomes(&cells, edge.rounds),
-        });
+        let device_outcomes = self.device_outcomes(&cells, edge.rounds);
+        let cell_outcomes = self.cell_outcomes(&cells, edge.rounds, needs)?;
 
         if needs.differences {
             self.keep_opinions(&edge.last_updates)?;
@@ -295,18 +293,30 @@ impl Simulation {
         if self.global_model.iter().any(|weight| !weight.is_finite()) {
             books.tell(EventKind::Diverged);
         }
-        let loss_before = self.probe_loss;
-        self.probe_loss = self.trainer.evaluate(&self.global_model, &self.probe)?.loss;
+        let before = self.quality;
+        self.quality = self
+            .trainer
+            .evaluate(&self.global_model, &self.probe)?
+            .into();
         if merged_anything {
             method.allocation.observe(&RoundProgress {
                 edge_rounds: edge.rounds,
                 local_iterations: mean_iterations(&cells),
-                loss_before,
-                loss_after: self.probe_loss,
+                loss_before: before.loss,
+                loss_after: self.quality.loss,
             });
         }
         let energy = books.total_energy();
         self.cumulative_energy_j += energy.total_j();
+        method.association.observe(&RoundOutcome {
+            round,
+            before,
+            after: self.quality,
+            energy_j: energy.total_j(),
+            time_s: round_s,
+            cells: &cell_outcomes,
+            devices: &device_outcomes,
+        });
         let test = self.trainer.test(&self.global_model)?;
         Ok(Some(RoundRecord {
             round,
@@ -322,7 +332,7 @@ impl Simulation {
             aggregator: merged.aggregator,
             model_change,
             train_loss: edge.train_loss,
-            probe_loss: self.probe_loss,
+            probe_loss: self.quality.loss,
             test_loss: test.loss,
             test_accuracy: test.accuracy(),
             uavs: books.close(&self.world, &coverage, &cells, edge.rounds),

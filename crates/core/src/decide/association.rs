@@ -1,9 +1,13 @@
 //! Which covered devices train, and with which UAV.
 
+use aerofed_nn::Evaluation;
+use serde::{Deserialize, Serialize};
+
 use super::fitness::{self, Scores};
 use crate::scenario::{Association as Kind, Scenario};
 use crate::seed::Random;
 use crate::world::{Coverage, DeviceId, UavId, World};
+use crate::{Error, checkpoint};
 
 mod share;
 mod threshold;
@@ -78,11 +82,57 @@ pub struct DeviceOutcome {
     pub edge_time_s: f64,
 }
 
-/// What the controller hears after the edge rounds of a global round.
+/// Loss and accuracy of a model on the probe samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Quality {
+    /// Mean cross-entropy.
+    pub loss: f64,
+    /// 0 to 1.
+    pub accuracy: f64,
+}
+
+impl From<Evaluation> for Quality {
+    fn from(evaluation: Evaluation) -> Self {
+        Self {
+            loss: evaluation.loss,
+            accuracy: evaluation.accuracy(),
+        }
+    }
+}
+
+/// How a global round went for one UAV's cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CellOutcome {
+    /// Which UAV.
+    pub uav: UavId,
+    /// Devices that trained.
+    pub selected: usize,
+    /// The edge model; none without one, or when nobody needs to know.
+    pub edge_model: Option<Quality>,
+    /// What its edge rounds took from the UAV and its devices, J.
+    pub energy_j: f64,
+    /// How long they lasted, s.
+    pub time_s: f64,
+    /// By how much the slowest device would have missed its deadline, had it not been sent away,
+    /// relative to the deadline; 0 when nobody would have.
+    pub overrun: f64,
+}
+
+/// What the controller hears at the end of a global round.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundOutcome<'a> {
     /// The global round, from 1.
     pub round: usize,
+    /// The global model that the round began with.
+    pub before: Quality,
+    /// The global model that it ended with.
+    pub after: Quality,
+    /// What the whole round took, J.
+    pub energy_j: f64,
+    /// How long it lasted, s.
+    pub time_s: f64,
+    /// Every UAV's cell, by id.
+    pub cells: &'a [CellOutcome],
     /// Everybody who trained, except under UAVs that went down: nobody hears from those.
     pub devices: &'a [DeviceOutcome],
 }
@@ -98,8 +148,21 @@ pub trait Association: Send {
         Needs::default()
     }
 
-    /// Told after the edge rounds how they went.
+    /// Told at the end of a round how it went.
     fn observe(&mut self, _outcome: &RoundOutcome) {}
+
+    /// What it carries from round to round, see [`checkpoint`].
+    fn save(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Takes up what [`save`](Self::save) gave.
+    ///
+    /// # Errors
+    /// When that is not the state of such a part.
+    fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
+        checkpoint::expect_nothing("association", saved)
+    }
 }
 
 /// Every covered device, each with its nearest UAV.

@@ -31,6 +31,8 @@ pub(super) struct CellWork {
     pub(super) model: Option<Vec<f32>>,
     /// Device updates that went into the edge model in this round.
     pub(super) updates: usize,
+    /// By how much the slowest selected device would have missed its deadline, relative to it.
+    pub(super) overrun: f64,
     /// Whether the UAV went down while its devices trained.
     pub(super) lost: bool,
 }
@@ -72,12 +74,17 @@ impl Simulation {
                 cells.push(CellWork::default());
                 continue;
             }
-            let (devices, cell, plan) = self.plan_cell(uav, devices, method)?;
+            let mut overrun = 0.0;
+            let (devices, cell, plan) = self.plan_cell(uav, devices, method, &mut overrun)?;
             if devices.is_empty() {
-                cells.push(CellWork::default());
+                cells.push(CellWork {
+                    overrun,
+                    ..CellWork::default()
+                });
                 continue;
             }
             cells.push(CellWork {
+                overrun,
                 cost: cost::edge_round(&cell, &plan),
                 device_time_s: cost::device_costs(&cell, &plan)
                     .map(|cost| cost.time_s())
@@ -102,6 +109,7 @@ impl Simulation {
         uav: &Uav,
         mut devices: Vec<DeviceId>,
         method: &mut Method,
+        overrun: &mut f64,
     ) -> Result<(Vec<DeviceId>, Cell, CellPlan), Error> {
         let mut turns = 0;
         loop {
@@ -116,6 +124,9 @@ impl Simulation {
                     method: method.name.clone(),
                     reason,
                 });
+            }
+            if turns == 0 {
+                *overrun = self.overrun(&cell, &plan);
             }
             let punctual: Vec<bool> = cost::device_costs(&cell, &plan)
                 .zip(&devices)
@@ -137,6 +148,16 @@ impl Simulation {
                 return Ok((devices, cell, plan));
             }
         }
+    }
+
+    /// G of Eq. (47a): the largest (t_dev - t_max) / t_max, at least 0.
+    fn overrun(&self, cell: &Cell, plan: &CellPlan) -> f64 {
+        let deadline_s = self.scenario.devices.deadline_s;
+        if deadline_s == 0.0 {
+            return 0.0;
+        }
+        let late = cost::device_costs(cell, plan).map(|cost| cost.time_s() / deadline_s - 1.0);
+        late.fold(0.0, f64::max)
     }
 
     /// The lesser of a device's deadline and the time it stays in the cell, s.

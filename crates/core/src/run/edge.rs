@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::Error;
-use crate::decide::association::DeviceOutcome;
+use crate::decide::association::{CellOutcome, DeviceOutcome, Needs};
 use crate::learn::batches;
 use crate::learn::trainer::{Job, Update};
 use crate::method::Method;
@@ -97,6 +97,31 @@ impl Simulation {
             }
         }
         outcomes
+    }
+
+    /// How the edge rounds went for each cell.
+    pub(super) fn cell_outcomes(
+        &self,
+        cells: &[CellWork],
+        edge_rounds: usize,
+        needs: Needs,
+    ) -> Result<Vec<CellOutcome>, Error> {
+        let outcome = |(index, cell): (usize, &CellWork)| {
+            let model = cell.model.as_ref().filter(|_| needs.edge_models);
+            let edge_model = model
+                .map(|model| self.trainer.evaluate(model, &self.probe))
+                .transpose()?;
+            let edge_j = cell.cost.uav_j() + cell.cost.compute_j + cell.cost.upload_j;
+            Ok(CellOutcome {
+                uav: self.world.uavs[index].id,
+                selected: cell.devices.len(),
+                edge_model: edge_model.map(Into::into),
+                energy_j: edge_rounds as f64 * edge_j,
+                time_s: cell.edge_time_s(edge_rounds),
+                overrun: cell.overrun,
+            })
+        };
+        cells.iter().enumerate().map(outcome).collect()
     }
 
     /// Local SGD, Eq. (1): all devices of all cells at once, in the order of cells and of devices in them.
