@@ -19,7 +19,7 @@ use aerofed_nn::Network;
 
 use crate::Error;
 use crate::decide::allocation::RoundProgress;
-use crate::decide::association::{Quality, RoundOutcome, Scene, flaw};
+use crate::decide::association::{Needs, Quality, RoundOutcome, Scene, flaw};
 use crate::learn::aggregation;
 use crate::learn::data::{load_data, network_for, partition_plan};
 use crate::learn::trainer::{CpuTrainer, Trainer};
@@ -28,7 +28,7 @@ use crate::nature::Nature;
 use crate::record::{Event, EventKind, RoundRecord, StoppedBy, Summary, TimeItem};
 use crate::scenario::ValidScenario;
 use crate::seed::{Stream, stream};
-use crate::world::World;
+use crate::world::{Coverage, DeviceId, World};
 
 mod books;
 mod cells;
@@ -64,6 +64,13 @@ pub struct Simulation {
     global_model: Vec<f32>,
     round: usize,
     cumulative_energy_j: f64,
+}
+
+/// A round whose devices are still to be chosen.
+pub(crate) struct Opening {
+    books: Books,
+    coverage: Coverage,
+    differences: Vec<Vec<f64>>,
 }
 
 /// What a finished run leaves.
@@ -203,8 +210,23 @@ impl Simulation {
     /// # Errors
     /// When the method decides something impossible, or training cannot be done.
     pub fn step(&mut self, method: &mut Method) -> Result<Option<RoundRecord>, Error> {
+        let Some(opening) = self.open_round(method.association.needs())? else {
+            return Ok(None);
+        };
+        let mut rng = stream(
+            self.scenario.seed,
+            Stream::Association,
+            self.round as u64,
+            0,
+        );
+        let selection = method.association.select(&self.scene(&opening), &mut rng);
+        self.close_round(opening, selection, method).map(Some)
+    }
+
+    /// The round until the choice of devices: who returns, who moved, who covers whom, and what
+    /// UAVs find out about devices. None when no UAV is left and none will return.
+    pub(crate) fn open_round(&mut self, needs: Needs) -> Result<Option<Opening>, Error> {
         let round = self.round + 1;
-        let seed = self.scenario.seed;
         let mut books = Books::open(round, &self.world);
 
         // welcome
@@ -213,20 +235,12 @@ impl Simulation {
         }
         self.round = round;
         if round > 1 {
-            self.world.move_devices(&self.nature, seed, round);
+            self.world
+                .move_devices(&self.nature, self.scenario.seed, round);
         }
-
         self.lose_before_round(&mut books);
 
-        // decide
-        let crashed = self.crashed();
-        let covered_now = |simulation: &Self| {
-            let works = |device| !crashed.contains(&device);
-            let serves = |uav: &_| simulation.serves(uav);
-            simulation.world.coverage_where(serves, works)
-        };
-        let mut coverage = covered_now(self);
-        let needs = method.association.needs();
+        let mut coverage = self.working_coverage();
         let mut differences = Vec::new();
         if needs.differences {
             let first = self.opinions.personal.is_empty();
@@ -234,21 +248,49 @@ impl Simulation {
                 self.train_personal_models()?;
             }
             if !self.pay_for_scores(&coverage, first, &mut books) {
-                coverage = covered_now(self);
+                coverage = self.working_coverage();
             }
             differences = self.differences(&coverage)?;
         }
-        let scene = Scene {
-            round,
+        Ok(Some(Opening {
+            books,
+            coverage,
+            differences,
+        }))
+    }
+
+    /// What the controller sees when it chooses devices.
+    pub(crate) fn scene<'a>(&'a self, opening: &'a Opening) -> Scene<'a> {
+        Scene {
+            round: self.round,
             world: &self.world,
-            coverage: &coverage,
-            differences: &differences,
+            coverage: &opening.coverage,
+            differences: &opening.differences,
             altitude_m: self.nature.altitude_m,
-        };
-        let selection = method.association.select(
-            &scene,
-            &mut stream(seed, Stream::Association, round as u64, 0),
-        );
+            quality: self.quality,
+        }
+    }
+
+    /// Who covers whom among UAVs and devices that no fault keeps from working.
+    fn working_coverage(&self) -> Coverage {
+        let crashed = self.crashed();
+        self.world
+            .coverage_where(|uav| self.serves(uav), |device| !crashed.contains(&device))
+    }
+
+    /// The round from the choice of devices on.
+    pub(crate) fn close_round(
+        &mut self,
+        opening: Opening,
+        selection: Vec<Vec<DeviceId>>,
+        method: &mut Method,
+    ) -> Result<RoundRecord, Error> {
+        let Opening {
+            mut books,
+            coverage,
+            ..
+        } = opening;
+        let (round, needs) = (self.round, method.association.needs());
         if let Some(reason) = flaw(&selection, &coverage) {
             return Err(Error::Decision {
                 method: method.name.clone(),
@@ -318,7 +360,7 @@ impl Simulation {
             devices: &device_outcomes,
         });
         let test = self.trainer.test(&self.global_model)?;
-        Ok(Some(RoundRecord {
+        Ok(RoundRecord {
             round,
             clock_s: self.world.clock_s,
             time: books.time,
@@ -337,7 +379,7 @@ impl Simulation {
             test_accuracy: test.accuracy(),
             uavs: books.close(&self.world, &coverage, &cells, edge.rounds),
             events: std::mem::take(&mut books.events),
-        }))
+        })
     }
 
     /// The global model as it stands.

@@ -27,6 +27,8 @@ pub struct Scene<'a> {
     pub differences: &'a [Vec<f64>],
     /// Height of the UAVs, m.
     pub altitude_m: f64,
+    /// How the global model does on the probe samples.
+    pub quality: Quality,
 }
 
 impl Scene<'_> {
@@ -285,6 +287,7 @@ mod tests {
             coverage: &coverage,
             differences: &differences,
             altitude_m: 150.0,
+            quality: Quality::default(),
         })
     }
 
