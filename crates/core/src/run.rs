@@ -19,7 +19,9 @@ use aerofed_nn::Network;
 
 use crate::Error;
 use crate::decide::allocation::RoundProgress;
-use crate::decide::association::{Needs, Quality, RoundOutcome, Scene, flaw};
+use crate::decide::association::{
+    CellOutcome, DeviceOutcome, Needs, Quality, RoundOutcome, Scene, flaw,
+};
 use crate::learn::aggregation;
 use crate::learn::data::{load_data, network_for, partition_plan};
 use crate::learn::trainer::{CpuTrainer, Trainer};
@@ -68,9 +70,35 @@ pub struct Simulation {
 
 /// A round whose devices are still to be chosen.
 pub(crate) struct Opening {
+    needs: Needs,
     books: Books,
     coverage: Coverage,
     differences: Vec<Vec<f64>>,
+}
+
+/// A round that is over.
+pub(crate) struct ClosedRound {
+    pub(crate) record: RoundRecord,
+    before: Quality,
+    after: Quality,
+    round_s: f64,
+    cells: Vec<CellOutcome>,
+    devices: Vec<DeviceOutcome>,
+}
+
+impl ClosedRound {
+    /// What the controller hears of it.
+    pub(crate) fn outcome(&self) -> RoundOutcome<'_> {
+        RoundOutcome {
+            round: self.record.round,
+            before: self.before,
+            after: self.after,
+            energy_j: self.record.energy.total_j(),
+            time_s: self.round_s,
+            cells: &self.cells,
+            devices: &self.devices,
+        }
+    }
 }
 
 /// What a finished run leaves.
@@ -144,7 +172,7 @@ pub fn run_on(
     })
 }
 
-fn stop_rule(scenario: &ValidScenario, record: &RoundRecord) -> Option<StoppedBy> {
+pub(crate) fn stop_rule(scenario: &ValidScenario, record: &RoundRecord) -> Option<StoppedBy> {
     let stop = &scenario.stop;
     if record
         .events
@@ -220,7 +248,9 @@ impl Simulation {
             0,
         );
         let selection = method.association.select(&self.scene(&opening), &mut rng);
-        self.close_round(opening, selection, method).map(Some)
+        let closed = self.close_round(opening, selection, method)?;
+        method.association.observe(&closed.outcome());
+        Ok(Some(closed.record))
     }
 
     /// The round until the choice of devices: who returns, who moved, who covers whom, and what
@@ -243,16 +273,15 @@ impl Simulation {
         let mut coverage = self.working_coverage();
         let mut differences = Vec::new();
         if needs.differences {
-            let first = self.opinions.personal.is_empty();
-            if first {
-                self.train_personal_models()?;
-            }
-            if !self.pay_for_scores(&coverage, first, &mut books) {
+            let epochs = self.personal_epochs();
+            self.train_personal_models(epochs)?;
+            if !self.pay_for_scores(&coverage, epochs, &mut books) {
                 coverage = self.working_coverage();
             }
             differences = self.differences(&coverage)?;
         }
         Ok(Some(Opening {
+            needs,
             books,
             coverage,
             differences,
@@ -284,13 +313,14 @@ impl Simulation {
         opening: Opening,
         selection: Vec<Vec<DeviceId>>,
         method: &mut Method,
-    ) -> Result<RoundRecord, Error> {
+    ) -> Result<ClosedRound, Error> {
         let Opening {
+            needs,
             mut books,
             coverage,
             ..
         } = opening;
-        let (round, needs) = (self.round, method.association.needs());
+        let round = self.round;
         if let Some(reason) = flaw(&selection, &coverage) {
             return Err(Error::Decision {
                 method: method.name.clone(),
@@ -350,17 +380,8 @@ impl Simulation {
         }
         let energy = books.total_energy();
         self.cumulative_energy_j += energy.total_j();
-        method.association.observe(&RoundOutcome {
-            round,
-            before,
-            after: self.quality,
-            energy_j: energy.total_j(),
-            time_s: round_s,
-            cells: &cell_outcomes,
-            devices: &device_outcomes,
-        });
         let test = self.trainer.test(&self.global_model)?;
-        Ok(RoundRecord {
+        let record = RoundRecord {
             round,
             clock_s: self.world.clock_s,
             time: books.time,
@@ -379,6 +400,14 @@ impl Simulation {
             test_accuracy: test.accuracy(),
             uavs: books.close(&self.world, &coverage, &cells, edge.rounds),
             events: std::mem::take(&mut books.events),
+        };
+        Ok(ClosedRound {
+            before,
+            after: self.quality,
+            round_s,
+            cells: cell_outcomes,
+            devices: device_outcomes,
+            record,
         })
     }
 

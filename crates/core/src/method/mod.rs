@@ -1,14 +1,20 @@
 //! Methods: compositions of decisions, one file each, one line in the registry each.
 
+mod cehfed;
 mod direct_drop;
+mod fixed_threshold;
+mod gdhfed;
+mod gshfed;
+mod hfed;
 mod hfl;
+mod rhfed;
 
 use crate::decide::aggregator::AggregatorChoice;
-use crate::decide::allocation::Allocation;
+use crate::decide::allocation::{Allocation, Equal, P1};
 use crate::decide::association::Association;
-use crate::decide::redeploy::Redeployment;
+use crate::decide::redeploy::{self, Redeployment};
 use crate::learn::aggregation::Aggregation;
-use crate::scenario::ValidScenario;
+use crate::scenario::{self, RedeployMethod, ValidScenario};
 
 /// A way of running the fleet: who trains, how long and on which bandwidth, who aggregates, how.
 ///
@@ -53,7 +59,16 @@ pub struct Entry {
 }
 
 /// Every method, in the order they are listed.
-pub const REGISTRY: &[Entry] = &[hfl::ENTRY, direct_drop::ENTRY];
+pub const REGISTRY: &[Entry] = &[
+    cehfed::ENTRY,
+    hfed::ENTRY,
+    rhfed::ENTRY,
+    gdhfed::ENTRY,
+    gshfed::ENTRY,
+    fixed_threshold::ENTRY,
+    direct_drop::ENTRY,
+    hfl::ENTRY,
+];
 
 impl Method {
     /// The registered method of that name.
@@ -71,4 +86,30 @@ impl Method {
         // A valid scenario names a registered method.
         Self::named(&scenario.method, scenario).unwrap_or_else(|| (hfl::ENTRY.build)(scenario))
     }
+}
+
+/// P1 as the scenario sets it, or with its defaults where the scenario has another allocation.
+fn p1(scenario: &ValidScenario) -> Box<dyn Allocation> {
+    match &scenario.allocation {
+        scenario::Allocation::P1(config) => Box::new(P1::new(config)),
+        scenario::Allocation::Equal { .. } => Box::new(P1::new(&scenario::P1::default())),
+    }
+}
+
+/// Fixed H and equal bandwidth as the scenario sets it, or with the default H.
+fn equal(scenario: &ValidScenario) -> Box<dyn Allocation> {
+    let local_iterations = match scenario.allocation {
+        scenario::Allocation::Equal { local_iterations } => local_iterations,
+        scenario::Allocation::P1(_) => scenario::DEFAULT_LOCAL_ITERATIONS,
+    };
+    Box::new(Equal { local_iterations })
+}
+
+/// The search for posts that the scenario names, or Algorithm 4 where it names none.
+fn p3(scenario: &ValidScenario) -> Box<dyn Redeployment> {
+    let mut config = scenario.redeploy.clone();
+    if config.method == RedeployMethod::None {
+        config.method = RedeployMethod::TwoStage;
+    }
+    redeploy::from_config(&config)
 }
