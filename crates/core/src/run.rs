@@ -12,7 +12,6 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Instant;
 
 use aerofed_data::{Partition, Split};
 use aerofed_nn::Network;
@@ -37,6 +36,10 @@ mod faults;
 mod fleet;
 mod global;
 mod redeploy;
+mod saved;
+mod whole;
+
+pub use whole::Run;
 
 use books::Books;
 use cells::CellWork;
@@ -98,37 +101,13 @@ pub fn run_on(
     threads: usize,
     mut watch: impl FnMut(&RoundRecord) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
-    let started = Instant::now();
-    let mut simulation = Simulation::new(scenario, threads)?;
-    let mut records = Vec::new();
-    let stopped_by = loop {
-        let Some(record) = simulation.step(method)? else {
-            break StoppedBy::NoUavLeft;
-        };
-        let interrupted = watch(&record).is_break();
-        let over = stop_rule(scenario, &record).or(interrupted.then_some(StoppedBy::Interrupted));
-        records.push(record);
-        if let Some(reason) = over {
-            break reason;
+    let mut run = Run::new(scenario, threads)?;
+    while let Some(record) = run.step(method)? {
+        if watch(record).is_break() {
+            break;
         }
-    };
-    let mut summary = Summary::new(scenario, &method.name, &records, stopped_by);
-    summary.parameters = simulation.network.parameter_count();
-    summary.wall_clock_s = started.elapsed().as_secs_f64();
-    summary.threads = threads;
-    let Simulation {
-        global_model: weights,
-        network,
-        world,
-        ..
-    } = simulation;
-    Ok(Outcome {
-        records,
-        summary,
-        weights,
-        network,
-        world,
-    })
+    }
+    Ok(run.finish(method))
 }
 
 fn stop_rule(scenario: &ValidScenario, record: &RoundRecord) -> Option<StoppedBy> {
