@@ -8,6 +8,7 @@
 
 pub mod checkpoint;
 pub mod decide;
+mod disk;
 mod error;
 pub mod geometry;
 pub mod grid;
