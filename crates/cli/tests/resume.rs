@@ -265,12 +265,13 @@ fn damaged_and_foreign_checkpoints_are_refused_and_the_older_one_is_used() {
     // The older one good: the run goes on from there.
     let files = copy("half");
     fs::write(&files[1], &damages[0].1).unwrap();
+    let table = place.path("half.partial/rounds.csv");
+    fs::remove_file(&table).unwrap();
     let mut child = place
         .command(&["--resume", "half"])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let table = place.path("half.partial/rounds.csv");
     while fs::read_to_string(&table).map_or(0, |text| text.lines().count()) < 3 {
         assert!(child.try_wait().unwrap().is_none(), "ended by itself");
         std::thread::sleep(Duration::from_millis(5));

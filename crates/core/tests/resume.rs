@@ -68,34 +68,31 @@ fn interrupted_after_any_round_every_method_ends_as_if_uninterrupted() {
             let run = Run::new(&scenario, 2).unwrap();
             let uninterrupted = to_the_end(run, &mut method);
             let rounds = uninterrupted.records.len();
-            let expected = files(&scenario, uninterrupted);
             assert!(rounds >= 3, "{} ends after {rounds} rounds", entry.name);
 
-            // One run is set down and taken up between all its rounds; from each place another goes on to the end.
-            let mut method = Method::of(&scenario);
-            let mut run = Run::new(&scenario, 2).unwrap();
-            for round in 0..rounds {
-                let saved = run.save(&method);
-                let mut other_method = Method::of(&scenario);
-                let other = Run::resume(&scenario, &mut other_method, 1, &saved).unwrap();
-                let mut outcome = to_the_end(other, &mut other_method);
-                outcome.summary.threads = 2;
-                let resumed = files(&scenario, outcome);
-                for (name, bytes) in &expected {
-                    assert!(
-                        resumed[name] == *bytes,
-                        "{} differs after {} was interrupted in round {round} of {world:?}",
-                        name,
-                        entry.name
-                    );
-                }
-                method = Method::of(&scenario);
-                run = Run::resume(&scenario, &mut method, 2, &saved).unwrap();
-                run.step(&mut method).unwrap();
+            // Set down and taken up again before every round, and once more at the end.
+            let mut saved = Run::new(&scenario, 2).unwrap().save(&Method::of(&scenario));
+            for record in &uninterrupted.records {
+                let mut method = Method::of(&scenario);
+                let mut run = Run::resume(&scenario, &mut method, 1, &saved).unwrap();
+                let resumed = run.step(&mut method).unwrap().unwrap();
+                // As text, because NaN is not equal to itself.
+                assert_eq!(
+                    format!("{resumed:?}"),
+                    format!("{record:?}"),
+                    "{} in {world:?}",
+                    entry.name
+                );
+                saved = run.save(&method);
             }
-            let saved = run.save(&method);
-            let run = Run::resume(&scenario, &mut Method::of(&scenario), 2, &saved).unwrap();
-            assert_eq!(files(&scenario, run.finish(&method)), expected);
+            let mut method = Method::of(&scenario);
+            let run = Run::resume(&scenario, &mut method, 2, &saved).unwrap();
+            let resumed = to_the_end(run, &mut method);
+            assert!(
+                files(&scenario, resumed) == files(&scenario, uninterrupted),
+                "{} in {world:?}",
+                entry.name
+            );
         }
     }
 }
@@ -152,10 +149,10 @@ fn damaged_bytes_never_panic() {
     let mut run = Run::new(&scenario, 1).unwrap();
     run.step(&mut method).unwrap();
     let saved = run.save(&method);
-    for cut in (0..saved.len()).step_by(saved.len() / 50) {
+    for cut in (0..saved.len()).step_by(saved.len() / 20) {
         refused(&scenario, &saved[..cut]);
     }
-    for place in (0..saved.len()).step_by(saved.len() / 100) {
+    for place in (0..saved.len()).step_by(saved.len() / 50) {
         let mut changed = saved.clone();
         changed[place] ^= 0xff;
         let mut method = Method::of(&scenario);
