@@ -1,130 +1,16 @@
-//! Runs that are killed, interrupted, damaged or out of room go on, or say why not.
+//! Runs that are killed, interrupted or find a damaged checkpoint go on, or say why not.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use std::collections::BTreeMap;
+mod place;
+
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Instant;
 
-/// Carries as much as possible from round to round: warm solvers, batteries, UAVs that left and moved.
-const SCENARIO: &str = r#"
-name = "small"
-allocation = { kind = "p1" }
-faults = [
-    { kind = "leak", uav = 1, from = 1, until = 9, power_w = 300 },
-    { kind = "loss", uav = 0, round = 3, moment = "edge" },
-    { kind = "device_crash", device = 4, from = 2, until = 4 },
-]
-[devices]
-count = 30
-[data]
-data_volume = 600
-[model]
-name = "logistic"
-[redeploy]
-method = "two_stage"
-[uavs]
-battery_j = 172000
-[training]
-max_edge_rounds = 3
-[stop]
-max_rounds = 12
-"#;
-
-struct Place {
-    dir: tempfile::TempDir,
-}
-
-impl Place {
-    fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join("small.toml"), SCENARIO).unwrap();
-        Self { dir }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("aerofed"));
-        command
-            .current_dir(self.dir.path())
-            .args(["run", "--quiet", "--threads", "2"])
-            .args(args)
-            .stdout(Stdio::null());
-        command
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        self.command(args).stderr(Stdio::piped()).output().unwrap()
-    }
-
-    fn begin(&self, out: &str, more: &[&str]) -> Child {
-        self.command(&[&["small.toml", "--out", out], more].concat())
-            .spawn()
-            .unwrap()
-    }
-
-    /// Starts a run and waits until so many rounds are in its table.
-    fn begin_and_wait(&self, out: &str, more: &[&str], rounds: usize) -> Child {
-        let child = self.begin(out, more);
-        let table = self.path(&format!("{out}.partial/rounds.csv"));
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while fs::read_to_string(&table).map_or(0, |text| text.lines().count()) <= rounds {
-            assert!(Instant::now() < deadline, "no round {rounds} in {table:?}");
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        child
-    }
-
-    /// A run that was killed after some rounds, with the checkpoints of rounds 2 and 4 or later ones.
-    fn broken_off(&self, out: &str) {
-        let mut child =
-            self.begin_and_wait(out, &["--checkpoint-every", "2", "--rounds", "1000000"], 5);
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap()
-}
-
-fn told(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-/// Every file of a run; of the summary all but the real time.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
-    let mut files: BTreeMap<String, Vec<u8>> = entries
-        .map(|entry| {
-            let name = entry.file_name().into_string().unwrap();
-            (name, fs::read(entry.path()).unwrap())
-        })
-        .collect();
-    let summary = files.get_mut("summary.json").unwrap();
-    let mut json: serde_json::Value = serde_json::from_slice(summary).unwrap();
-    json["wall_clock_s"] = 0.into();
-    *summary = json.to_string().into_bytes();
-    files
-}
-
-fn checkpoints(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let mut found: Vec<PathBuf> = entries
-        .filter(|path| path.extension().is_some_and(|ending| ending == "bin"))
-        .collect();
-    found.sort();
-    found
-}
+use place::{Place, checkpoints, code, files, told};
 
 /// A number from 0 to 1 that is another one each time.
 fn chance() -> f64 {
@@ -265,17 +151,13 @@ fn damaged_and_foreign_checkpoints_are_refused_and_the_older_one_is_used() {
     // The older one good: the run goes on from there.
     let files = copy("half");
     fs::write(&files[1], &damages[0].1).unwrap();
-    let table = place.path("half.partial/rounds.csv");
-    fs::remove_file(&table).unwrap();
-    let mut child = place
+    fs::remove_file(place.path("half.partial/rounds.csv")).unwrap();
+    let child = place
         .command(&["--resume", "half"])
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    while fs::read_to_string(&table).map_or(0, |text| text.lines().count()) < 3 {
-        assert!(child.try_wait().unwrap().is_none(), "ended by itself");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    place.wait_for_rounds("half", 2);
     Command::new("kill")
         .arg(child.id().to_string())
         .status()
@@ -313,38 +195,4 @@ fn what_cannot_be_resumed_says_why() {
     let output = place.run(&["--resume", "run"]);
     assert_eq!(code(&output), 2);
     assert!(told(&output).contains("scenario.toml"), "{}", told(&output));
-}
-
-#[test]
-fn an_unfinished_run_is_not_overwritten_and_one_under_way_not_even_by_force() {
-    let place = Place::new();
-    let endless = ["--checkpoint-every", "1", "--rounds", "1000000"];
-    let mut child = place.begin_and_wait("run", &endless, 3);
-    for args in [
-        &["small.toml", "--out", "run"][..],
-        &["small.toml", "--out", "run", "--force"],
-        &["--resume", "run"],
-        &["--resume", "run.partial/"],
-    ] {
-        let output = place.run(args);
-        assert_eq!(code(&output), 2, "{args:?}");
-        assert!(told(&output).contains("being written"), "{}", told(&output));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let output = place.run(&["small.toml", "--out", "run"]);
-    assert_eq!(code(&output), 2);
-    assert!(told(&output).contains("unfinished"), "{}", told(&output));
-    let output = place.run(&["small.toml", "--out", "run", "--force", "--rounds", "1"]);
-    assert_eq!(code(&output), 0, "{}", told(&output));
-    assert!(!place.path("run.partial").exists());
-
-    // A run that replaces another and is killed continues only by force.
-    let forced = [&endless[..], &["--force"]].concat();
-    let mut child = place.begin_and_wait("run", &forced, 3);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(place.path("run/summary.json").exists());
-    assert_eq!(code(&place.run(&["--resume", "run"])), 2);
-    assert!(place.path("run/summary.json").exists());
 }

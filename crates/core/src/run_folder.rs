@@ -129,7 +129,8 @@ impl RunFolder {
     pub fn append(&mut self, record: &RoundRecord) -> Result<(), Error> {
         if !self.partial.exists() {
             // Open files would go on swallowing rounds that nobody will ever see.
-            return Err(refuse(&self.partial, "has vanished"));
+            let vanished = std::io::Error::new(ErrorKind::NotFound, "the folder has vanished");
+            return Err(Error::io("write", &self.partial)(vanished));
         }
         self.line("rounds.csv", &round_row(record))?;
         for uav in &record.uavs {

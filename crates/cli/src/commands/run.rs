@@ -94,7 +94,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
         return Ok(());
     };
     let progress = Progress::start(&work.scenario, args.quiet);
-    let ran = work.to_the_end(args.checkpoint_every, &interrupted, |record| {
+    let ran = work.run_on(args.checkpoint_every, &interrupted, |record| {
         progress.show(record);
     });
     progress.finish();
@@ -189,7 +189,7 @@ impl Work {
         }))
     }
 
-    fn to_the_end(
+    fn run_on(
         &mut self,
         checkpoint_every: usize,
         interrupted: &AtomicBool,
@@ -240,6 +240,9 @@ fn write_results(
 
 /// An error after some rounds: what is left of them, and how to go on.
 fn kept_in(partial: &Path, out: &Path, rounds: usize, error: aerofed::Error) -> anyhow::Error {
+    if !partial.exists() {
+        return error.into();
+    }
     let saved = match checkpoint::list(partial).first() {
         Some((round, _)) => format!(
             "; `aerofed run --resume {}` continues after round {round}",
