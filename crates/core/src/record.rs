@@ -174,6 +174,6 @@ pub enum EventKind {
         /// Until when, s.
         until_s: f64,
     },
-    /// The global model is no longer finite.
+    /// The global model, or its loss, is no longer finite.
     Diverged,
 }

@@ -238,7 +238,8 @@ impl Simulation {
         self.send_home(&edge.low, &mut books);
 
         // test
-        if self.global_model.iter().any(|weight| !weight.is_finite()) {
+        let test = self.trainer.test(&self.global_model)?;
+        if !(test.loss.is_finite() && self.global_model.iter().all(|weight| weight.is_finite())) {
             books.tell(EventKind::Diverged);
         }
         let loss_before = self.probe_loss;
@@ -253,7 +254,6 @@ impl Simulation {
         }
         let energy = books.total_energy();
         self.cumulative_energy_j += energy.total_j();
-        let test = self.trainer.test(&self.global_model)?;
         Ok(Some(RoundRecord {
             round,
             clock_s: self.world.clock_s,
