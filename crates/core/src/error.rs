@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::checkpoint::Flaw;
 use crate::scenario::ScenarioError;
 use crate::solve::bandwidth::CellError;
 use crate::solve::td3::Td3Error;
@@ -43,6 +44,14 @@ pub enum Error {
         path: PathBuf,
         /// Why it cannot be used.
         reason: String,
+    },
+    /// A checkpoint that cannot be used.
+    #[error("checkpoint {} {flaw}", path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        flaw: Flaw,
     },
     /// What a checkpoint holds for one part of a run does not fit that part.
     #[error("saved state of the {part}: {reason}")]

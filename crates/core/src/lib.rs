@@ -8,6 +8,7 @@
 
 pub mod checkpoint;
 pub mod decide;
+mod disk;
 pub mod environment;
 mod error;
 pub mod geometry;

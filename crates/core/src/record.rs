@@ -1,6 +1,6 @@
 //! What a round leaves behind.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::geometry::Point;
 use crate::world::{DeviceId, Status, UavId};
@@ -13,7 +13,7 @@ pub use summary::{Reached, StoppedBy, Summary};
 
 /// One UAV in one global round. Its battery obeys
 /// `battery_before_j + recharged_j = battery_after_j + energy.total_j()`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UavRecord {
     /// Which UAV.
     pub uav: UavId,
@@ -40,7 +40,7 @@ pub struct UavRecord {
 }
 
 /// One global round.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundRecord {
     /// From 1.
     pub round: usize,
@@ -89,7 +89,7 @@ impl RoundRecord {
 }
 
 /// Something worth telling.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// The global round.
     pub round: usize,
@@ -101,7 +101,7 @@ pub struct Event {
 }
 
 /// What can happen.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EventKind {
@@ -174,6 +174,6 @@ pub enum EventKind {
         /// Until when, s.
         until_s: f64,
     },
-    /// The global model is no longer finite.
+    /// The global model, or its loss, is no longer finite.
     Diverged,
 }

@@ -12,7 +12,6 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Instant;
 
 use aerofed_data::{Partition, Split};
 use aerofed_nn::Network;
@@ -39,7 +38,11 @@ mod faults;
 mod fleet;
 mod global;
 mod redeploy;
+mod saved;
 mod scoring;
+mod whole;
+
+pub use whole::Run;
 
 use books::Books;
 use cells::CellWork;
@@ -139,37 +142,13 @@ pub fn run_on(
     threads: usize,
     mut watch: impl FnMut(&RoundRecord) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
-    let started = Instant::now();
-    let mut simulation = Simulation::new(scenario, threads)?;
-    let mut records = Vec::new();
-    let stopped_by = loop {
-        let Some(record) = simulation.step(method)? else {
-            break StoppedBy::NoUavLeft;
-        };
-        let interrupted = watch(&record).is_break();
-        let over = stop_rule(scenario, &record).or(interrupted.then_some(StoppedBy::Interrupted));
-        records.push(record);
-        if let Some(reason) = over {
-            break reason;
+    let mut run = Run::new(scenario, threads)?;
+    while let Some(record) = run.step(method)? {
+        if watch(record).is_break() {
+            break;
         }
-    };
-    let mut summary = Summary::new(scenario, &method.name, &records, stopped_by);
-    summary.parameters = simulation.network.parameter_count();
-    summary.wall_clock_s = started.elapsed().as_secs_f64();
-    summary.threads = threads;
-    let Simulation {
-        global_model: weights,
-        network,
-        world,
-        ..
-    } = simulation;
-    Ok(Outcome {
-        records,
-        summary,
-        weights,
-        network,
-        world,
-    })
+    }
+    Ok(run.finish(method))
 }
 
 pub(crate) fn stop_rule(scenario: &ValidScenario, record: &RoundRecord) -> Option<StoppedBy> {
@@ -362,7 +341,8 @@ impl Simulation {
         self.send_home(&edge.low, &mut books);
 
         // test
-        if self.global_model.iter().any(|weight| !weight.is_finite()) {
+        let test = self.trainer.test(&self.global_model)?;
+        if !(test.loss.is_finite() && self.global_model.iter().all(|weight| weight.is_finite())) {
             books.tell(EventKind::Diverged);
         }
         let before = self.quality;
@@ -380,7 +360,6 @@ impl Simulation {
         }
         let energy = books.total_energy();
         self.cumulative_energy_j += energy.total_j();
-        let test = self.trainer.test(&self.global_model)?;
         let record = RoundRecord {
             round,
             clock_s: self.world.clock_s,

@@ -2,6 +2,7 @@
 //! last local model is from them.
 
 use aerofed_nn::Sgd;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::decide::fitness::divergence;
@@ -22,7 +23,7 @@ const FORWARD_SHARE: f64 = 1.0 / 3.0;
 const BLOCK: usize = 32;
 
 /// What models said about small batches. Devices keep their outputs, not their weights.
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Opinions {
     /// Each UAV's personal model.
     pub(super) personal: Vec<Vec<f32>>,
@@ -166,6 +167,27 @@ impl Simulation {
             }
         }
         Ok(answers)
+    }
+
+    /// Whether opinions are those of these UAVs, devices and models.
+    pub(super) fn could_have_heard(&self, opinions: &Opinions) -> bool {
+        let Opinions {
+            personal,
+            said,
+            first_model,
+        } = opinions;
+        if personal.is_empty() {
+            return said.is_empty() && first_model.is_empty();
+        }
+        let is_model = |weights: &Vec<f32>| weights.len() == self.global_model.len();
+        let answers = (0..).map(DeviceId).zip(said);
+        personal.len() == self.world.uavs.len()
+            && personal.iter().chain([first_model]).all(is_model)
+            && said.len() == self.held.len()
+            && answers.into_iter().all(|(device, said)| {
+                let due = self.small_batch(device).len() * self.network.classes();
+                said.is_empty() || said.len() == due
+            })
     }
 
     /// The samples on which a device compares models.

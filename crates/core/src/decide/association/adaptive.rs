@@ -190,11 +190,18 @@ impl Association for Adaptive {
             agents,
             pending,
         } = decode(part, saved)?;
+        let refuse = |reason: String| Error::State { part, reason };
+        let state_len = AgentView::state_len(self.config.state);
+        let uavs = view.uavs();
+        let sound = (agents.is_empty() || agents.len() == uavs)
+            && pending.len() == agents.len()
+            && agents.iter().all(|agent| agent.dims() == (state_len, 1))
+            && uavs == self.view.uavs();
+        if !sound {
+            return Err(refuse("agents of other UAVs, or with other states".into()));
+        }
         let agents: Result<Vec<Td3>, _> = agents.into_iter().map(Td3::restore).collect();
-        self.agents = agents.map_err(|error| Error::State {
-            part,
-            reason: error.to_string(),
-        })?;
+        self.agents = agents.map_err(|error| refuse(error.to_string()))?;
         (self.view, self.pending) = (view, pending);
         Ok(())
     }

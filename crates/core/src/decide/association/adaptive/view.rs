@@ -92,6 +92,11 @@ impl AgentView {
         }
     }
 
+    /// UAVs it looks at.
+    pub(super) fn uavs(&self) -> usize {
+        self.edge_models.len()
+    }
+
     /// Numbers in a state.
     #[must_use]
     pub fn state_len(state: AgentState) -> usize {
