@@ -9,9 +9,11 @@ use crate::seed::Random;
 use crate::world::{Coverage, DeviceId, UavId, World};
 use crate::{Error, checkpoint};
 
+mod oort;
 mod share;
 mod threshold;
 
+pub use oort::Oort;
 pub use share::{Preference, Share};
 pub use threshold::FixedThreshold;
 

@@ -1,12 +1,18 @@
 //! Methods: compositions of decisions, one file each, one line in the registry each.
 
+mod ahfed;
+mod cfed;
 mod direct_drop;
+mod fedprox;
+mod hfedat;
 mod hfl;
+mod hierfavg;
+mod oort;
 
 use crate::decide::aggregator::AggregatorChoice;
-use crate::decide::allocation::Allocation;
-use crate::decide::association::Association;
-use crate::decide::redeploy::Redeployment;
+use crate::decide::allocation::{Allocation, Equal};
+use crate::decide::association::{Association, Preference, Share};
+use crate::decide::redeploy::{Redeployment, Stay};
 use crate::learn::aggregation::Aggregation;
 use crate::scenario::ValidScenario;
 
@@ -40,6 +46,62 @@ pub struct Method {
     pub aggregation: Box<dyn Aggregation>,
     /// Whether UAVs check their energy, Eq. (15), and leave before it runs out.
     pub checks_energy: bool,
+    /// Who waits for whom.
+    pub schedule: Schedule,
+    /// How devices train.
+    pub local: LocalTraining,
+}
+
+/// Who waits for whom between two versions of the global model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// Algorithm 1: every UAV merges its devices' models up to `edge_rounds` times, then all of them
+    /// hand over and wait for the new global model.
+    Synchronous {
+        /// K^Max.
+        edge_rounds: usize,
+    },
+    /// No hierarchy: devices train once from the global model, and UAVs only pass their models on.
+    Flat,
+    /// Every UAV merges its devices' models `edge_rounds` times, hands over, gets the new global
+    /// model and goes on, without waiting for the others.
+    Asynchronous {
+        /// Edge rounds between two hand-overs.
+        edge_rounds: usize,
+    },
+}
+
+impl Schedule {
+    /// Edge rounds before a UAV hands over.
+    #[must_use]
+    pub fn edge_rounds(self) -> usize {
+        match self {
+            Self::Synchronous { edge_rounds } | Self::Asynchronous { edge_rounds } => edge_rounds,
+            Self::Flat => 1,
+        }
+    }
+}
+
+/// How devices train, besides what the scenario says about SGD.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LocalTraining {
+    /// Pull towards the model that the device was sent (μ of FedProx); 0: none.
+    pub proximal: f64,
+    /// Also train on inputs moved by this much along the sign of their gradient (FGSM); 0: no.
+    pub adversarial_epsilon: f64,
+    /// Passes over a mini-batch that a local iteration takes: it multiplies the arithmetic's time and energy.
+    pub compute_factor: f64,
+}
+
+impl Default for LocalTraining {
+    /// Plain SGD.
+    fn default() -> Self {
+        Self {
+            proximal: 0.0,
+            adversarial_epsilon: 0.0,
+            compute_factor: 1.0,
+        }
+    }
 }
 
 /// A registered method.
@@ -53,7 +115,32 @@ pub struct Entry {
 }
 
 /// Every method, in the order they are listed.
-pub const REGISTRY: &[Entry] = &[hfl::ENTRY, direct_drop::ENTRY];
+pub const REGISTRY: &[Entry] = &[
+    hfl::ENTRY,
+    direct_drop::ENTRY,
+    cfed::ENTRY,
+    ahfed::ENTRY,
+    hfedat::ENTRY,
+    hierfavg::ENTRY,
+    fedprox::ENTRY,
+    oort::ENTRY,
+];
+
+/// What the rivals have in common: a share of the covered devices at random, fixed H, equal bandwidth,
+/// nobody moves.
+fn random_hfl(scenario: &ValidScenario) -> Method {
+    Method {
+        association: Box::new(Share {
+            preference: Preference::Random,
+            share: scenario.selection.share,
+        }),
+        allocation: Box::new(Equal {
+            local_iterations: scenario.methods.local_iterations,
+        }),
+        redeployment: Box::new(Stay),
+        ..(hfl::ENTRY.build)(scenario)
+    }
+}
 
 impl Method {
     /// The registered method of that name.

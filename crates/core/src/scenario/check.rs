@@ -117,6 +117,7 @@ impl Scenario {
         self.check_nature()?;
         self.check_data()?;
         self.check_learning()?;
+        self.check_methods()?;
         self.check_faults()?;
         Ok(ValidScenario(self))
     }

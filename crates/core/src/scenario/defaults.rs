@@ -6,7 +6,7 @@ use aerofed_data::PartitionKind;
 
 use super::{
     Aggregator, Allocation, Area, Association, BandwidthSolver, Channel, Data, DataSet, Devices,
-    Fitness, Layout, Mobility, Model, P1, P1Objective, Radio, Redeploy, RedeployMethod,
+    Fitness, Layout, Methods, Mobility, Model, P1, P1Objective, Radio, Redeploy, RedeployMethod,
     RedeployWhen, Reserve, Scenario, Selection, Span, Stop, Training, Uavs, Weights,
 };
 use crate::geometry::Point;
@@ -99,6 +99,7 @@ impl Default for Scenario {
             allocation: Allocation::Equal {
                 local_iterations: 5,
             },
+            methods: Methods::default(),
             stop: Stop::default(),
         }
     }

@@ -8,6 +8,7 @@
 mod check;
 mod defaults;
 mod faults;
+mod methods;
 mod text;
 
 use std::ops::Deref;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use check::ScenarioError;
 pub use faults::{Fault, Moment};
+pub use methods::{Ahfed, Fedprox, Hierfavg, Methods, Oort};
 pub use text::{PAPER, QUICKSTART};
 
 use crate::geometry::Point;
@@ -68,6 +70,8 @@ pub struct Scenario {
     pub fitness: Fitness,
     /// How long they train and on which bandwidth (used by methods that leave it open).
     pub allocation: Allocation,
+    /// Numbers of the methods that others proposed.
+    pub methods: Methods,
     /// When a run ends.
     pub stop: Stop,
 }
