@@ -10,10 +10,12 @@ use crate::world::{Coverage, DeviceId, UavId, World};
 use crate::{Error, checkpoint};
 
 mod adaptive;
+mod oort;
 mod share;
 mod threshold;
 
 pub use adaptive::{Adaptive, AgentView, Policy, PolicyError};
+pub use oort::Oort;
 pub use share::{Preference, Share};
 pub use threshold::FixedThreshold;
 pub(crate) use threshold::{above, fitness_of};

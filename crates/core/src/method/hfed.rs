@@ -2,7 +2,7 @@
 //!
 //! Source: VI.B. Departures: none known.
 
-use super::{Entry, Method, equal, hfl};
+use super::{Entry, Method, fixed_h, hfl};
 use crate::decide::association::Adaptive;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -11,7 +11,7 @@ pub(super) const ENTRY: Entry = Entry {
     build: |scenario| Method {
         name: "hfed".into(),
         association: Box::new(Adaptive::new(scenario)),
-        allocation: equal(scenario),
+        allocation: fixed_h(scenario),
         ..(hfl::ENTRY.build)(scenario)
     },
 };

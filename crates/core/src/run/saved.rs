@@ -11,6 +11,7 @@ use crate::world::SavedWorld;
 use crate::{Error, checkpoint};
 
 use super::Simulation;
+use super::asynchronous::Passes;
 use super::scoring::Opinions;
 
 /// What a checkpoint holds.
@@ -23,6 +24,7 @@ pub(super) struct SavedRun<'a> {
     opinions: Cow<'a, Opinions>,
     global_model: Cow<'a, [f32]>,
     cumulative_energy_j: f64,
+    passes: Cow<'a, Passes>,
     /// CBOR, because events are written as flat tagged objects, which only a self-describing format reads back.
     records: Vec<u8>,
     wall_clock_s: f64,
@@ -48,6 +50,8 @@ impl SavedMethod {
             aggregator,
             aggregation: _,
             checks_energy: _,
+            schedule: _,
+            local: _,
         } = method;
         Self {
             name: name.clone(),
@@ -97,6 +101,7 @@ impl Simulation {
             global_model,
             round,
             cumulative_energy_j,
+            passes,
         } = self;
         let mut record_bytes = Vec::new();
         // Writing to memory cannot fail, and records hold nothing that CBOR cannot.
@@ -109,6 +114,7 @@ impl Simulation {
             opinions: Cow::Borrowed(opinions),
             global_model: Cow::Borrowed(global_model),
             cumulative_energy_j: *cumulative_energy_j,
+            passes: Cow::Borrowed(passes),
             records: record_bytes,
             wall_clock_s,
         })
@@ -152,6 +158,7 @@ impl Simulation {
         self.opinions = saved.opinions.into_owned();
         self.global_model = saved.global_model.into_owned();
         self.cumulative_energy_j = saved.cumulative_energy_j;
+        self.passes = saved.passes.into_owned();
         Ok((records, saved.wall_clock_s))
     }
 

@@ -119,6 +119,7 @@ impl Scenario {
         self.check_nature()?;
         self.check_data()?;
         self.check_learning()?;
+        self.check_methods()?;
         self.check_faults()?;
         let policy = Policy::of(&self.td3).map_err(|error| {
             let allowed = format_args!("pretrained, fresh, or a policy file ({error})").to_string();

@@ -6,9 +6,9 @@ use aerofed_data::PartitionKind;
 
 use super::{
     AgentReward, AgentState, Aggregator, Allocation, Area, Association, BandwidthSolver, Channel,
-    Data, DataSet, Devices, Fitness, Layout, Mobility, Model, P1, P1Objective, Radio, Redeploy,
-    RedeployMethod, RedeployWhen, Reserve, Scenario, Selection, Span, Stop, Td3, Training, Uavs,
-    Weights,
+    Data, DataSet, Devices, Fitness, Layout, Methods, Mobility, Model, P1, P1Objective, Radio,
+    Redeploy, RedeployMethod, RedeployWhen, Reserve, Scenario, Selection, Span, Stop, Td3,
+    Training, Uavs, Weights,
 };
 use crate::geometry::Point;
 
@@ -123,6 +123,7 @@ impl Default for Scenario {
             allocation: Allocation::Equal {
                 local_iterations: 5,
             },
+            methods: Methods::default(),
             stop: Stop::default(),
         }
     }

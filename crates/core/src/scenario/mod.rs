@@ -8,6 +8,7 @@
 mod check;
 mod defaults;
 mod faults;
+mod methods;
 mod text;
 
 use std::ops::Deref;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use check::ScenarioError;
 pub use faults::{Fault, Moment};
+pub use methods::{Ahfed, Fedprox, Hierfavg, Methods, Oort};
 pub use text::{PAPER, QUICKSTART};
 
 use crate::decide::association::Policy;
@@ -71,6 +73,8 @@ pub struct Scenario {
     pub td3: Td3,
     /// How long they train and on which bandwidth (used by methods that leave it open).
     pub allocation: Allocation,
+    /// Numbers of the methods that others proposed.
+    pub methods: Methods,
     /// When a run ends.
     pub stop: Stop,
 }
@@ -507,11 +511,8 @@ pub enum Allocation {
     P1(P1),
 }
 
-/// H where a scenario does not say.
-pub(crate) const DEFAULT_LOCAL_ITERATIONS: usize = 5;
-
 fn default_local_iterations() -> usize {
-    DEFAULT_LOCAL_ITERATIONS
+    5
 }
 
 /// How P1 is solved.
