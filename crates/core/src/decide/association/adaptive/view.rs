@@ -244,3 +244,117 @@ fn tame(value: f64) -> f32 {
         value.clamp(-10.0, 10.0) as f32
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+    use crate::world::UavId;
+
+    fn view(settings: &[&str]) -> AgentView {
+        AgentView::new(&Scenario::parse("", settings).unwrap().check().unwrap())
+    }
+
+    fn quality(loss: f64, accuracy: f64) -> Quality {
+        Quality { loss, accuracy }
+    }
+
+    fn cell(uav: u32, edge_model: Option<Quality>, energy_j: f64, time_s: f64) -> CellOutcome {
+        CellOutcome {
+            uav: UavId(uav),
+            selected: 3,
+            edge_model,
+            energy_j,
+            time_s,
+            overrun: 0.0,
+        }
+    }
+
+    fn outcome(cells: &[CellOutcome]) -> RoundOutcome<'_> {
+        RoundOutcome {
+            round: 1,
+            before: quality(2.0, 0.3),
+            after: quality(1.6, 0.5),
+            energy_j: 1_000.0,
+            time_s: 4.0,
+            cells,
+            devices: &[],
+        }
+    }
+
+    fn close(ours: &[f32], expected: &[f64]) {
+        assert_eq!(ours.len(), expected.len());
+        for (a, b) in ours.iter().zip(expected) {
+            assert!((f64::from(*a) - b).abs() < 1e-6, "{ours:?} {expected:?}");
+        }
+    }
+
+    /// Eq. (45) by hand, twice: the second time against the edge models of the first.
+    #[test]
+    fn the_papers_reward_is_what_the_edge_model_gained() {
+        let mut view = view(&["td3.reward=paper"]);
+        let first = [
+            cell(0, Some(quality(1.5, 0.4)), 300.0, 3.0),
+            cell(1, None, 0.0, 0.0),
+        ];
+        // 0.5 x (2.0 - 1.5) + 0.5 x (0.4 - 0.3) = 0.30; who selected nobody gained nothing.
+        close(&view.rewards(&outcome(&first), &[1.0; 2]), &[0.30, 0.0]);
+        let second = [
+            cell(0, Some(quality(1.7, 0.5)), 300.0, 3.0),
+            cell(1, Some(quality(1.0, 0.7)), 100.0, 1.0),
+        ];
+        // 0.5 x (1.5 - 1.7) + 0.5 x (0.5 - 0.4) = -0.05; 0.5 x (2.0 - 1.0) + 0.5 x (0.7 - 0.3) = 0.70.
+        close(&view.rewards(&outcome(&second), &[1.0; 2]), &[-0.05, 0.70]);
+    }
+
+    /// By hand: in the first round the running means are the round itself.
+    #[test]
+    fn the_cost_aware_reward_charges_own_energy_and_time_that_only_the_cell_took() {
+        let mut view = view(&["td3.reward=cost_aware"]);
+        let cells = [
+            cell(0, None, 400.0, 3.0),
+            cell(1, None, 200.0, 2.0),
+            cell(2, None, 100.0, 1.0),
+        ];
+        // Gain / mean gain = 1. Energy: 0.5 x 400 / 1000 and so on. Time: only the slowest made the round longer, by
+        // 3 - 2 of 4 s.
+        let expected = [1.0 - 0.2 - 0.125, 1.0 - 0.1, 1.0 - 0.05];
+        close(&view.rewards(&outcome(&cells), &[1.0; 3]), &expected);
+    }
+
+    #[test]
+    fn missed_deadlines_are_punished_by_their_square() {
+        let mut view = view(&["td3.reward=paper"]);
+        let late = CellOutcome {
+            overrun: 0.5,
+            ..cell(0, None, 0.0, 0.0)
+        };
+        close(&view.rewards(&outcome(&[late]), &[4.0]), &[-1.0]);
+    }
+
+    #[test]
+    fn thresholds_are_literal_or_quantiles() {
+        let fitness = [0.9, 0.1, 0.5, 0.3];
+        let literal = view(&["td3.state=paper"]);
+        assert!((literal.threshold(&fitness, 0.4) - 0.4).abs() < 1e-6);
+        let quantiles = view(&["td3.state=extended"]);
+        let kept = |action: f32| {
+            let threshold = quantiles.threshold(&fitness, action);
+            fitness.iter().filter(|alpha| **alpha >= threshold).count()
+        };
+        assert_eq!(
+            [0.0, 0.24, 0.26, 0.5, 0.76, 1.0].map(kept),
+            [4, 4, 3, 2, 1, 1]
+        );
+    }
+
+    #[test]
+    fn what_is_not_finite_does_not_reach_the_networks() {
+        let mut view = view(&[]);
+        let mut broken = outcome(&[]);
+        let cells = [cell(0, Some(quality(f64::NAN, 0.0)), f64::INFINITY, 0.0)];
+        broken.cells = &cells;
+        broken.after = quality(f64::INFINITY, 0.1);
+        assert!(view.rewards(&broken, &[1.0]).iter().all(|r| r.is_finite()));
+    }
+}
