@@ -110,6 +110,7 @@ fn fields_of_other_kinds_refuse_bad_values_by_name() {
         (dirichlet, "data.partition.alpha=0", "alpha"),
         (dirichlet, "data.partition.alpha=nan", "alpha"),
         (shards, "data.partition.per_device=0", "per_device"),
+        ("seed=1", "fitness.compute=0.9", "fitness.compute"),
         ("uavs.count=2", "uavs.layout={kind=\"quincunx\"}", "layout"),
         (
             "uavs.count=2",

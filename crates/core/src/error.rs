@@ -48,6 +48,14 @@ pub enum Error {
         /// Why it cannot be used.
         reason: String,
     },
+    /// What a checkpoint holds for one part of a run does not fit that part.
+    #[error("saved state of the {part}: {reason}")]
+    State {
+        /// Which part, as in "allocation".
+        part: &'static str,
+        /// Why it does not fit.
+        reason: String,
+    },
     /// Reading or writing a file failed.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {

@@ -6,6 +6,7 @@
 //!
 //! Data flows one way: [`scenario`] → [`world`] → [`nature`] → [`decide`] → [`learn`] → [`record`].
 
+pub mod checkpoint;
 pub mod decide;
 mod error;
 pub mod experiment;

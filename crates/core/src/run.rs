@@ -19,7 +19,7 @@ use aerofed_nn::Network;
 
 use crate::Error;
 use crate::decide::allocation::RoundProgress;
-use crate::decide::association::{Scene, flaw};
+use crate::decide::association::{Needs, Quality, RoundOutcome, Scene, flaw};
 use crate::learn::aggregation;
 use crate::learn::data::{load_data, network_for, partition_plan};
 use crate::learn::trainer::{CpuTrainer, Trainer};
@@ -28,7 +28,7 @@ use crate::nature::Nature;
 use crate::record::{Event, EventKind, RoundRecord, StoppedBy, Summary, TimeItem};
 use crate::scenario::ValidScenario;
 use crate::seed::{Stream, stream};
-use crate::world::World;
+use crate::world::{Coverage, DeviceId, World};
 
 mod books;
 mod cells;
@@ -37,9 +37,11 @@ mod faults;
 mod fleet;
 mod global;
 mod redeploy;
+mod scoring;
 
 use books::Books;
 use cells::CellWork;
+use scoring::Opinions;
 
 /// A run between rounds: everything that the next round depends on.
 pub struct Simulation {
@@ -51,13 +53,24 @@ pub struct Simulation {
     network: Network,
     /// Training samples of each device.
     held: Vec<Vec<u32>>,
+    /// Training samples of each UAV's own.
+    personal_samples: Vec<Vec<u32>>,
+    /// What models said about small batches; empty until a method needs it.
+    opinions: Opinions,
     /// Samples that the controller may look at.
     probe: Vec<u32>,
-    /// Loss of the global model on them.
-    probe_loss: f64,
+    /// How the global model does on them.
+    quality: Quality,
     global_model: Vec<f32>,
     round: usize,
     cumulative_energy_j: f64,
+}
+
+/// A round whose devices are still to be chosen.
+pub(crate) struct Opening {
+    books: Books,
+    coverage: Coverage,
+    differences: Vec<Vec<f64>>,
 }
 
 /// What a finished run leaves.
@@ -164,8 +177,8 @@ impl Simulation {
         let mut rng = stream(scenario.seed, Stream::Partition, 0, 0);
         let Partition {
             devices: held,
+            personal: personal_samples,
             probe,
-            ..
         } = aerofed_data::partition(&train, &partition_plan(scenario), &mut rng)?;
         let samples = held
             .iter()
@@ -174,7 +187,7 @@ impl Simulation {
         let sample_bits = 8.0 * train.input_len() as f64;
         let trainer = CpuTrainer::new(network.clone(), Arc::new(train), Arc::new(test), threads);
         let global_model = network.init(&mut stream(scenario.seed, Stream::ModelInit, 0, 0));
-        let probe_loss = trainer.evaluate(&global_model, &probe)?.loss;
+        let quality = trainer.evaluate(&global_model, &probe)?.into();
         Ok(Self {
             scenario: scenario.clone(),
             world: World::new(scenario, samples, sample_bits),
@@ -183,8 +196,10 @@ impl Simulation {
             global_model,
             network,
             held,
+            personal_samples,
+            opinions: Opinions::default(),
             probe,
-            probe_loss,
+            quality,
             round: 0,
             cumulative_energy_j: 0.0,
         })
@@ -195,8 +210,23 @@ impl Simulation {
     /// # Errors
     /// When the method decides something impossible, or training cannot be done.
     pub fn step(&mut self, method: &mut Method) -> Result<Option<RoundRecord>, Error> {
+        let Some(opening) = self.open_round(method.association.needs())? else {
+            return Ok(None);
+        };
+        let mut rng = stream(
+            self.scenario.seed,
+            Stream::Association,
+            self.round as u64,
+            0,
+        );
+        let selection = method.association.select(&self.scene(&opening), &mut rng);
+        self.close_round(opening, selection, method).map(Some)
+    }
+
+    /// The round until the choice of devices: who returns, who moved, who covers whom, and what
+    /// UAVs find out about devices. None when no UAV is left and none will return.
+    pub(crate) fn open_round(&mut self, needs: Needs) -> Result<Option<Opening>, Error> {
         let round = self.round + 1;
-        let seed = self.scenario.seed;
         let mut books = Books::open(round, &self.world);
 
         // welcome
@@ -205,25 +235,62 @@ impl Simulation {
         }
         self.round = round;
         if round > 1 {
-            self.world.move_devices(&self.nature, seed, round);
+            self.world
+                .move_devices(&self.nature, self.scenario.seed, round);
         }
-
         self.lose_before_round(&mut books);
 
-        // decide
-        let crashed = self.crashed();
-        let coverage = self
-            .world
-            .coverage_where(|uav| self.serves(uav), |device| !crashed.contains(&device));
-        let scene = Scene {
-            round,
+        let mut coverage = self.working_coverage();
+        let mut differences = Vec::new();
+        if needs.differences {
+            let first = self.opinions.personal.is_empty();
+            if first {
+                self.train_personal_models()?;
+            }
+            if !self.pay_for_scores(&coverage, first, &mut books) {
+                coverage = self.working_coverage();
+            }
+            differences = self.differences(&coverage)?;
+        }
+        Ok(Some(Opening {
+            books,
+            coverage,
+            differences,
+        }))
+    }
+
+    /// What the controller sees when it chooses devices.
+    pub(crate) fn scene<'a>(&'a self, opening: &'a Opening) -> Scene<'a> {
+        Scene {
+            round: self.round,
             world: &self.world,
-            coverage: &coverage,
-        };
-        let selection = method.association.select(
-            &scene,
-            &mut stream(seed, Stream::Association, round as u64, 0),
-        );
+            coverage: &opening.coverage,
+            differences: &opening.differences,
+            altitude_m: self.nature.altitude_m,
+            quality: self.quality,
+        }
+    }
+
+    /// Who covers whom among UAVs and devices that no fault keeps from working.
+    fn working_coverage(&self) -> Coverage {
+        let crashed = self.crashed();
+        self.world
+            .coverage_where(|uav| self.serves(uav), |device| !crashed.contains(&device))
+    }
+
+    /// The round from the choice of devices on.
+    pub(crate) fn close_round(
+        &mut self,
+        opening: Opening,
+        selection: Vec<Vec<DeviceId>>,
+        method: &mut Method,
+    ) -> Result<RoundRecord, Error> {
+        let Opening {
+            mut books,
+            coverage,
+            ..
+        } = opening;
+        let (round, needs) = (self.round, method.association.needs());
         if let Some(reason) = flaw(&selection, &coverage) {
             return Err(Error::Decision {
                 method: method.name.clone(),
@@ -239,6 +306,12 @@ impl Simulation {
 
         // edge
         let edge = self.edge_phase(&mut cells, method, &mut books)?;
+        let device_outcomes = self.device_outcomes(&cells, edge.rounds);
+        let cell_outcomes = self.cell_outcomes(&cells, edge.rounds, needs)?;
+
+        if needs.differences {
+            self.keep_opinions(&edge.last_updates)?;
+        }
 
         // global
         let merged = self.global_phase(&mut cells, &edge, method, &mut books);
@@ -262,20 +335,32 @@ impl Simulation {
         if self.global_model.iter().any(|weight| !weight.is_finite()) {
             books.tell(EventKind::Diverged);
         }
-        let loss_before = self.probe_loss;
-        self.probe_loss = self.trainer.evaluate(&self.global_model, &self.probe)?.loss;
+        let before = self.quality;
+        self.quality = self
+            .trainer
+            .evaluate(&self.global_model, &self.probe)?
+            .into();
         if merged_anything {
             method.allocation.observe(&RoundProgress {
                 edge_rounds: edge.rounds,
                 local_iterations: mean_iterations(&cells),
-                loss_before,
-                loss_after: self.probe_loss,
+                loss_before: before.loss,
+                loss_after: self.quality.loss,
             });
         }
         let energy = books.total_energy();
         self.cumulative_energy_j += energy.total_j();
+        method.association.observe(&RoundOutcome {
+            round,
+            before,
+            after: self.quality,
+            energy_j: energy.total_j(),
+            time_s: round_s,
+            cells: &cell_outcomes,
+            devices: &device_outcomes,
+        });
         let test = self.trainer.test(&self.global_model)?;
-        Ok(Some(RoundRecord {
+        Ok(RoundRecord {
             round,
             clock_s: self.world.clock_s,
             time: books.time,
@@ -289,12 +374,12 @@ impl Simulation {
             aggregator: merged.aggregator,
             model_change,
             train_loss: edge.train_loss,
-            probe_loss: self.probe_loss,
+            probe_loss: self.quality.loss,
             test_loss: test.loss,
             test_accuracy: test.accuracy(),
             uavs: books.close(&self.world, &coverage, &cells, edge.rounds),
             events: std::mem::take(&mut books.events),
-        }))
+        })
     }
 
     /// The global model as it stands.

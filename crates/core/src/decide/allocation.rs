@@ -2,6 +2,7 @@
 
 use crate::scenario;
 use crate::world::UavId;
+use crate::{Error, checkpoint};
 
 mod convergence;
 mod p1;
@@ -77,6 +78,19 @@ pub trait Allocation: Send {
 
     /// Told after each global round how it went.
     fn observe(&mut self, _progress: &RoundProgress) {}
+
+    /// What it carries from round to round, see [`checkpoint`].
+    fn save(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Takes up what [`save`](Self::save) gave.
+    ///
+    /// # Errors
+    /// When that is not the state of such a part.
+    fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
+        checkpoint::expect_nothing("allocation", saved)
+    }
 }
 
 /// Fixed H, equal parts.

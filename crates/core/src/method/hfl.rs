@@ -11,7 +11,7 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "hierarchical FedAvg with the scenario's association and allocation (all devices, fixed H, equal bandwidth)",
     build: |scenario| Method {
         name: "hfl".into(),
-        association: association::from_config(&scenario.association),
+        association: association::from_config(scenario),
         allocation: allocation::from_config(&scenario.allocation),
         redeployment: redeploy::from_config(&scenario.redeploy),
         aggregator: aggregator::from_config(scenario.aggregator),

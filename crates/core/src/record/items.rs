@@ -72,6 +72,8 @@ items! {
     /// Joules by item.
     Energy, total_j,
     {
+        /// Personal models of UAVs: training, sending and comparing them.
+        Scoring => "scoring_j",
         /// Devices computing, Eq. (9).
         DeviceCompute => "device_compute_j",
         /// Devices sending their models, Eq. (12).
@@ -103,6 +105,8 @@ items! {
     /// Seconds by item.
     Time, total_s,
     {
+        /// Training the personal models of UAVs, sending and comparing them.
+        Scoring => "scoring_s",
         /// The slowest device of the slowest cell computing.
         Compute => "compute_s",
         /// That device sending.

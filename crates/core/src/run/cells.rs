@@ -21,12 +21,18 @@ pub(super) struct CellWork {
     pub(super) plan: CellPlan,
     /// What each edge round costs.
     pub(super) cost: EdgeCost,
+    /// Seconds of each device's edge round, t_dev.
+    pub(super) device_time_s: Vec<f64>,
+    /// Each device's training loss, summed over edge rounds.
+    pub(super) device_loss: Vec<f64>,
     /// Training samples behind the edge model.
     pub(super) samples: f64,
     /// The edge model; none before training, and when it is lost.
     pub(super) model: Option<Vec<f32>>,
     /// Device updates that went into the edge model in this round.
     pub(super) updates: usize,
+    /// By how much the slowest selected device would have missed its deadline, relative to it.
+    pub(super) overrun: f64,
     /// Whether the UAV went down while its devices trained.
     pub(super) lost: bool,
 }
@@ -68,13 +74,22 @@ impl Simulation {
                 cells.push(CellWork::default());
                 continue;
             }
-            let (devices, cell, plan) = self.plan_cell(uav, devices, method)?;
+            let mut overrun = 0.0;
+            let (devices, cell, plan) = self.plan_cell(uav, devices, method, &mut overrun)?;
             if devices.is_empty() {
-                cells.push(CellWork::default());
+                cells.push(CellWork {
+                    overrun,
+                    ..CellWork::default()
+                });
                 continue;
             }
             cells.push(CellWork {
+                overrun,
                 cost: cost::edge_round(&cell, &plan),
+                device_time_s: cost::device_costs(&cell, &plan)
+                    .map(|cost| cost.time_s())
+                    .collect(),
+                device_loss: vec![0.0; devices.len()],
                 samples: devices
                     .iter()
                     .map(|d| f64::from(self.world.devices.samples[d.index()]))
@@ -94,6 +109,7 @@ impl Simulation {
         uav: &Uav,
         mut devices: Vec<DeviceId>,
         method: &mut Method,
+        overrun: &mut f64,
     ) -> Result<(Vec<DeviceId>, Cell, CellPlan), Error> {
         let mut turns = 0;
         loop {
@@ -108,6 +124,9 @@ impl Simulation {
                     method: method.name.clone(),
                     reason,
                 });
+            }
+            if turns == 0 {
+                *overrun = self.overrun(&cell, &plan);
             }
             let punctual: Vec<bool> = cost::device_costs(&cell, &plan)
                 .zip(&devices)
@@ -129,6 +148,16 @@ impl Simulation {
                 return Ok((devices, cell, plan));
             }
         }
+    }
+
+    /// G of Eq. (47a): the largest (t_dev - t_max) / t_max, at least 0.
+    fn overrun(&self, cell: &Cell, plan: &CellPlan) -> f64 {
+        let deadline_s = self.scenario.devices.deadline_s;
+        if deadline_s == 0.0 {
+            return 0.0;
+        }
+        let late = cost::device_costs(cell, plan).map(|cost| cost.time_s() / deadline_s - 1.0);
+        late.fold(0.0, f64::max)
     }
 
     /// The lesser of a device's deadline and the time it stays in the cell, s.

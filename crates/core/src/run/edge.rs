@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use crate::Error;
+use crate::decide::association::{CellOutcome, DeviceOutcome, Needs};
 use crate::learn::batches;
 use crate::learn::trainer::{Job, Update};
 use crate::method::Method;
@@ -23,6 +24,8 @@ pub(super) struct EdgeOutcome {
     pub(super) updates_computed: usize,
     /// Mean over devices and steps; NaN when nobody trained.
     pub(super) train_loss: f64,
+    /// Local models after the last edge round.
+    pub(super) last_updates: Vec<(DeviceId, Update)>,
 }
 
 impl Simulation {
@@ -38,6 +41,7 @@ impl Simulation {
             low: Vec::new(),
             updates_computed: 0,
             train_loss: 0.0,
+            last_updates: Vec::new(),
         };
         if !cells.iter().any(CellWork::trains) {
             books.tell(EventKind::NobodyTrained);
@@ -51,6 +55,9 @@ impl Simulation {
             outcome.updates_computed += updates.len();
             outcome.train_loss += updates.iter().map(|u| f64::from(u.mean_loss)).sum::<f64>();
             merge_cells(cells, &updates, &self.world.devices.samples, method);
+            let trained = cells.iter().filter(|cell| cell.trains());
+            let trained = trained.flat_map(|cell| cell.devices.iter().copied());
+            outcome.last_updates = trained.zip(updates).collect();
             self.pay_edge_round(cells, books);
             if method.checks_energy {
                 outcome.low = self.low_uavs(cells, books);
@@ -65,6 +72,56 @@ impl Simulation {
         outcome.low.extend(self.warned_aggregators());
         outcome.train_loss /= outcome.updates_computed as f64;
         Ok(outcome)
+    }
+
+    /// What devices report by way of UAVs that are still there.
+    pub(super) fn device_outcomes(
+        &self,
+        cells: &[CellWork],
+        edge_rounds: usize,
+    ) -> Vec<DeviceOutcome> {
+        let mut outcomes = Vec::new();
+        for (uav, cell) in self.world.uavs.iter().zip(cells) {
+            if !cell.trains() || edge_rounds == 0 {
+                continue;
+            }
+            let work = cell.device_loss.iter().zip(&cell.device_time_s);
+            for (&device, (loss, &edge_time_s)) in cell.devices.iter().zip(work) {
+                outcomes.push(DeviceOutcome {
+                    device,
+                    uav: uav.id,
+                    mean_loss: loss / edge_rounds as f64,
+                    samples: self.world.devices.samples[device.index()],
+                    edge_time_s,
+                });
+            }
+        }
+        outcomes
+    }
+
+    /// How the edge rounds went for each cell.
+    pub(super) fn cell_outcomes(
+        &self,
+        cells: &[CellWork],
+        edge_rounds: usize,
+        needs: Needs,
+    ) -> Result<Vec<CellOutcome>, Error> {
+        let outcome = |(index, cell): (usize, &CellWork)| {
+            let model = cell.model.as_ref().filter(|_| needs.edge_models);
+            let edge_model = model
+                .map(|model| self.trainer.evaluate(model, &self.probe))
+                .transpose()?;
+            let edge_j = cell.cost.uav_j() + cell.cost.compute_j + cell.cost.upload_j;
+            Ok(CellOutcome {
+                uav: self.world.uavs[index].id,
+                selected: cell.devices.len(),
+                edge_model: edge_model.map(Into::into),
+                energy_j: edge_rounds as f64 * edge_j,
+                time_s: cell.edge_time_s(edge_rounds),
+                overrun: cell.overrun,
+            })
+        };
+        cells.iter().enumerate().map(outcome).collect()
     }
 
     /// Local SGD, Eq. (1): all devices of all cells at once, in the order of cells and of devices in them.
@@ -182,5 +239,8 @@ fn merge_cells(cells: &mut [CellWork], updates: &[Update], samples: &[u32], meth
                 .collect();
             cell.model = Some(method.aggregation.merge(&models));
             cell.updates += mine.len();
+            for (sum, update) in cell.device_loss.iter_mut().zip(mine) {
+                *sum += f64::from(update.mean_loss);
+            }
         });
 }

@@ -7,8 +7,7 @@ use aerofed_data::PartitionKind;
 use aerofed_nn::ModelSpec;
 
 use super::{
-    Allocation, Association, Channel, DataSet, Layout, Mobility, Scenario, Span, ValidScenario,
-    Weights,
+    Allocation, Channel, DataSet, Layout, Mobility, Scenario, Span, ValidScenario, Weights,
 };
 
 /// Why a scenario is refused.
@@ -280,9 +279,7 @@ impl Scenario {
             training.max_edge_rounds,
             1..=10_000,
         )?;
-        match self.association {
-            Association::All {} => {}
-        }
+        self.check_association()?;
         self.check_allocation()?;
         let stop = &self.stop;
         within("stop.max_rounds", stop.max_rounds, 1..=10_000_000)?;
@@ -292,6 +289,36 @@ impl Scenario {
         stop.targets
             .iter()
             .try_for_each(|&t| within("stop.targets", t, 0.0..=1.0))
+    }
+
+    fn check_association(&self) -> Checked {
+        within("selection.share", self.selection.share, 0.0..=1.0)?;
+        within("selection.threshold", self.selection.threshold, 0.0..=1.0)?;
+        let fitness = &self.fitness;
+        for (field, weight) in [
+            ("fitness.difference", fitness.difference),
+            ("fitness.distance", fitness.distance),
+            ("fitness.compute", fitness.compute),
+        ] {
+            within(field, weight, 0.0..=1.0)?;
+        }
+        let sum = fitness.difference + fitness.distance + fitness.compute;
+        if (sum - 1.0).abs() > 1e-6 {
+            return Err(bad(
+                "fitness.difference + fitness.distance + fitness.compute",
+                sum,
+                "a sum of 1",
+            ));
+        }
+        within("fitness.small_batch", fitness.small_batch, 1..=10_000)?;
+        within(
+            "fitness.personal_epochs",
+            fitness.personal_epochs,
+            0..=10_000,
+        )?;
+        within("fitness.uav_cpu_hz", fitness.uav_cpu_hz, 1e3..=1e13)?;
+        let cycles = fitness.uav_cycles_per_bit;
+        within("fitness.uav_cycles_per_bit", cycles, 1e-3..=1e6)
     }
 
     fn check_allocation(&self) -> Checked {

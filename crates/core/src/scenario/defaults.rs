@@ -6,8 +6,8 @@ use aerofed_data::PartitionKind;
 
 use super::{
     Aggregator, Allocation, Area, Association, BandwidthSolver, Channel, Data, DataSet, Devices,
-    Layout, Mobility, Model, P1, P1Objective, Radio, Redeploy, RedeployMethod, RedeployWhen,
-    Reserve, Scenario, Span, Stop, Training, Uavs, Weights,
+    Fitness, Layout, Mobility, Model, P1, P1Objective, Radio, Redeploy, RedeployMethod,
+    RedeployWhen, Reserve, Scenario, Selection, Span, Stop, Training, Uavs, Weights,
 };
 use crate::geometry::Point;
 
@@ -18,6 +18,29 @@ impl Default for Redeploy {
             when: RedeployWhen::OnChange,
             coverage_weight: 1.0,
             movement_weight: 0.005,
+        }
+    }
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Self {
+            share: 0.5,
+            threshold: 0.55,
+        }
+    }
+}
+
+impl Default for Fitness {
+    fn default() -> Self {
+        Self {
+            difference: 0.6,
+            distance: 0.2,
+            compute: 0.2,
+            small_batch: 10,
+            personal_epochs: 10,
+            uav_cpu_hz: 10e9,
+            uav_cycles_per_bit: 65.0,
         }
     }
 }
@@ -71,6 +94,8 @@ impl Default for Scenario {
             weights: Weights::default(),
             redeploy: Redeploy::default(),
             association: Association::All {},
+            selection: Selection::default(),
+            fitness: Fitness::default(),
             allocation: Allocation::Equal {
                 local_iterations: 5,
             },

@@ -62,6 +62,10 @@ pub struct Scenario {
     pub redeploy: Redeploy,
     /// Which covered devices train (used by methods that leave it open, such as `hfl`).
     pub association: Association,
+    /// How many of them.
+    pub selection: Selection,
+    /// What a device is worth to a UAV.
+    pub fitness: Fitness,
     /// How long they train and on which bandwidth (used by methods that leave it open).
     pub allocation: Allocation,
     /// When a run ends.
@@ -366,6 +370,44 @@ pub enum Aggregator {
 pub enum Association {
     /// Every covered device, each with the nearest UAV.
     All {},
+    /// A share of them, at random.
+    Random {},
+    /// The share that is nearest.
+    Distance {},
+    /// The share whose models differ most from the UAV's own.
+    Difference {},
+    /// Those whose fitness reaches a fixed threshold.
+    FixedThreshold {},
+}
+
+/// How many of the covered devices train.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Selection {
+    /// Share taken by `random`, `distance` and `difference`.
+    pub share: f64,
+    /// β of `fixed_threshold`.
+    pub threshold: f64,
+}
+
+/// The fitness of a device with a UAV, and how the UAV finds it out.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fitness {
+    /// Weight of model difference (λ_1).
+    pub difference: f64,
+    /// Weight of nearness (λ_2).
+    pub distance: f64,
+    /// Weight of computing power (λ_3).
+    pub compute: f64,
+    /// Samples of a device on which models are compared (|D^Small|).
+    pub small_batch: usize,
+    /// Passes over a UAV's own samples when it trains its personal model.
+    pub personal_epochs: usize,
+    /// Processor clock of UAVs.
+    pub uav_cpu_hz: f64,
+    /// Work of UAVs per bit of training data.
+    pub uav_cycles_per_bit: f64,
 }
 
 /// What a joule and a second are worth to the controller.
