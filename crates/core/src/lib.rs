@@ -8,6 +8,8 @@
 
 pub mod checkpoint;
 pub mod decide;
+mod disk;
+pub mod environment;
 mod error;
 pub mod experiment;
 pub mod geometry;
@@ -15,6 +17,7 @@ pub mod grid;
 pub mod learn;
 pub mod method;
 pub mod nature;
+pub mod pretrain;
 pub mod record;
 pub mod run;
 pub mod run_folder;

@@ -1,6 +1,6 @@
 //! What a round leaves behind.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::geometry::Point;
 use crate::world::{DeviceId, Status, UavId};
@@ -13,7 +13,7 @@ pub use summary::{Reached, StoppedBy, Summary};
 
 /// One UAV in one global round. Its battery obeys
 /// `battery_before_j + recharged_j = battery_after_j + energy.total_j()`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UavRecord {
     /// Which UAV.
     pub uav: UavId,
@@ -40,7 +40,7 @@ pub struct UavRecord {
 }
 
 /// One global round.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundRecord {
     /// From 1.
     pub round: usize,
@@ -89,7 +89,7 @@ impl RoundRecord {
 }
 
 /// Something worth telling.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// The global round.
     pub round: usize,
@@ -101,7 +101,7 @@ pub struct Event {
 }
 
 /// What can happen.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EventKind {
@@ -167,6 +167,15 @@ pub enum EventKind {
         /// Device updates of this global round that stayed behind.
         updates_lost: usize,
     },
+    /// An asynchronous cell's model reached the aggregator and was merged.
+    ModelArrived {
+        /// Whose.
+        uav: UavId,
+        /// When, s.
+        time_s: f64,
+        /// How often the global model was merged since the cell fetched it.
+        staleness: usize,
+    },
     /// No device was selected by any UAV.
     NobodyTrained,
     /// Every UAV was away; the fleet waited for the first to return.
@@ -174,6 +183,6 @@ pub enum EventKind {
         /// Until when, s.
         until_s: f64,
     },
-    /// The global model is no longer finite.
+    /// The global model, or its loss, is no longer finite.
     Diverged,
 }

@@ -12,35 +12,42 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Instant;
 
 use aerofed_data::{Partition, Split};
 use aerofed_nn::Network;
 
 use crate::Error;
-use crate::decide::allocation::RoundProgress;
-use crate::decide::association::{Needs, Quality, RoundOutcome, Scene, flaw};
+use crate::decide::association::{Needs, Quality, Scene, flaw};
 use crate::learn::aggregation;
 use crate::learn::data::{load_data, network_for, partition_plan};
 use crate::learn::trainer::{CpuTrainer, Trainer};
-use crate::method::Method;
+use crate::method::{Method, Schedule};
 use crate::nature::Nature;
-use crate::record::{Event, EventKind, RoundRecord, StoppedBy, Summary, TimeItem};
+use crate::record::{EventKind, RoundRecord, StoppedBy, Summary, TimeItem};
 use crate::scenario::ValidScenario;
 use crate::seed::{Stream, stream};
 use crate::world::{Coverage, DeviceId, World};
 
+mod asynchronous;
 mod books;
 mod cells;
+mod closing;
 mod edge;
 mod faults;
+mod flat;
 mod fleet;
 mod global;
 mod redeploy;
+mod saved;
 mod scoring;
+mod whole;
 
+pub use whole::Run;
+
+use asynchronous::Passes;
 use books::Books;
 use cells::CellWork;
+use closing::{CellReport, ClosedRound, RoundWork};
 use scoring::Opinions;
 
 /// A run between rounds: everything that the next round depends on.
@@ -64,10 +71,13 @@ pub struct Simulation {
     global_model: Vec<f32>,
     round: usize,
     cumulative_energy_j: f64,
+    /// What asynchronous cells are in the middle of; empty under other schedules.
+    passes: Passes,
 }
 
 /// A round whose devices are still to be chosen.
 pub(crate) struct Opening {
+    needs: Needs,
     books: Books,
     coverage: Coverage,
     differences: Vec<Vec<f64>>,
@@ -111,40 +121,16 @@ pub fn run_on(
     threads: usize,
     mut watch: impl FnMut(&RoundRecord) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
-    let started = Instant::now();
-    let mut simulation = Simulation::new(scenario, threads)?;
-    let mut records = Vec::new();
-    let stopped_by = loop {
-        let Some(record) = simulation.step(method)? else {
-            break StoppedBy::NoUavLeft;
-        };
-        let interrupted = watch(&record).is_break();
-        let over = stop_rule(scenario, &record).or(interrupted.then_some(StoppedBy::Interrupted));
-        records.push(record);
-        if let Some(reason) = over {
-            break reason;
+    let mut run = Run::new(scenario, threads)?;
+    while let Some(record) = run.step(method)? {
+        if watch(record).is_break() {
+            break;
         }
-    };
-    let mut summary = Summary::new(scenario, &method.name, &records, stopped_by);
-    summary.parameters = simulation.network.parameter_count();
-    summary.wall_clock_s = started.elapsed().as_secs_f64();
-    summary.threads = threads;
-    let Simulation {
-        global_model: weights,
-        network,
-        world,
-        ..
-    } = simulation;
-    Ok(Outcome {
-        records,
-        summary,
-        weights,
-        network,
-        world,
-    })
+    }
+    Ok(run.finish(method))
 }
 
-fn stop_rule(scenario: &ValidScenario, record: &RoundRecord) -> Option<StoppedBy> {
+pub(crate) fn stop_rule(scenario: &ValidScenario, record: &RoundRecord) -> Option<StoppedBy> {
     let stop = &scenario.stop;
     if record
         .events
@@ -202,6 +188,7 @@ impl Simulation {
             quality,
             round: 0,
             cumulative_energy_j: 0.0,
+            passes: Passes::default(),
         })
     }
 
@@ -210,17 +197,26 @@ impl Simulation {
     /// # Errors
     /// When the method decides something impossible, or training cannot be done.
     pub fn step(&mut self, method: &mut Method) -> Result<Option<RoundRecord>, Error> {
+        let asynchronous = matches!(method.schedule, Schedule::Asynchronous { .. });
+        if asynchronous && method.association.needs().differences {
+            return Err(Error::Decision {
+                method: method.name.clone(),
+                reason: "an asynchronous fleet has no moment to compare models in".into(),
+            });
+        }
         let Some(opening) = self.open_round(method.association.needs())? else {
             return Ok(None);
         };
-        let mut rng = stream(
-            self.scenario.seed,
-            Stream::Association,
-            self.round as u64,
-            0,
-        );
-        let selection = method.association.select(&self.scene(&opening), &mut rng);
-        self.close_round(opening, selection, method).map(Some)
+        let closed = if asynchronous {
+            self.asynchronous_round(opening, method)?
+        } else {
+            let key = self.round as u64;
+            let mut rng = stream(self.scenario.seed, Stream::Association, key, 0);
+            let selection = method.association.select(&self.scene(&opening), &mut rng);
+            self.close_round(opening, selection, method)?
+        };
+        method.association.observe(&closed.outcome());
+        Ok(Some(closed.record))
     }
 
     /// The round until the choice of devices: who returns, who moved, who covers whom, and what
@@ -243,16 +239,15 @@ impl Simulation {
         let mut coverage = self.working_coverage();
         let mut differences = Vec::new();
         if needs.differences {
-            let first = self.opinions.personal.is_empty();
-            if first {
-                self.train_personal_models()?;
-            }
-            if !self.pay_for_scores(&coverage, first, &mut books) {
+            let epochs = self.personal_epochs();
+            self.train_personal_models(epochs)?;
+            if !self.pay_for_scores(&coverage, epochs, &mut books) {
                 coverage = self.working_coverage();
             }
             differences = self.differences(&coverage)?;
         }
         Ok(Some(Opening {
+            needs,
             books,
             coverage,
             differences,
@@ -284,13 +279,13 @@ impl Simulation {
         opening: Opening,
         selection: Vec<Vec<DeviceId>>,
         method: &mut Method,
-    ) -> Result<RoundRecord, Error> {
+    ) -> Result<ClosedRound, Error> {
         let Opening {
+            needs,
             mut books,
             coverage,
             ..
         } = opening;
-        let (round, needs) = (self.round, method.association.needs());
         if let Some(reason) = flaw(&selection, &coverage) {
             return Err(Error::Decision {
                 method: method.name.clone(),
@@ -325,61 +320,33 @@ impl Simulation {
             .unwrap_or_else(|| std::mem::take(&mut self.global_model));
         let round_s = books.time.total_s() - books.time.get(TimeItem::Wait);
         self.world.clock_s += round_s;
-        self.leak(round_s, &mut books);
+        self.leak(round_s, &mut cells, &mut books);
 
         // farewell
         self.send_home(&unable, &mut books);
         self.send_home(&edge.low, &mut books);
 
-        // test
-        if self.global_model.iter().any(|weight| !weight.is_finite()) {
-            books.tell(EventKind::Diverged);
-        }
-        let before = self.quality;
-        self.quality = self
-            .trainer
-            .evaluate(&self.global_model, &self.probe)?
-            .into();
-        if merged_anything {
-            method.allocation.observe(&RoundProgress {
-                edge_rounds: edge.rounds,
-                local_iterations: mean_iterations(&cells),
-                loss_before: before.loss,
-                loss_after: self.quality.loss,
-            });
-        }
-        let energy = books.total_energy();
-        self.cumulative_energy_j += energy.total_j();
-        method.association.observe(&RoundOutcome {
-            round,
-            before,
-            after: self.quality,
-            energy_j: energy.total_j(),
-            time_s: round_s,
-            cells: &cell_outcomes,
-            devices: &device_outcomes,
+        let local_iterations = mean_iterations(&cells);
+        let cells = cells.into_iter().map(|cell| CellReport {
+            edge_time_s: cell.edge_time_s(edge.rounds),
+            local_iterations: cell.plan.local_iterations,
+            devices: cell.devices,
         });
-        let test = self.trainer.test(&self.global_model)?;
-        Ok(RoundRecord {
-            round,
-            clock_s: self.world.clock_s,
-            time: books.time,
-            cumulative_energy_j: self.cumulative_energy_j,
-            energy,
+        let work = RoundWork {
+            cells: cells.collect(),
             edge_rounds: edge.rounds,
-            covered: coverage.covered(),
-            selected: cells.iter().map(|cell| cell.devices.len()).sum(),
+            local_iterations,
             updates_computed: edge.updates_computed,
-            updates_lost: books.updates_lost(),
-            aggregator: merged.aggregator,
-            model_change,
             train_loss: edge.train_loss,
-            probe_loss: self.quality.loss,
-            test_loss: test.loss,
-            test_accuracy: test.accuracy(),
-            uavs: books.close(&self.world, &coverage, &cells, edge.rounds),
-            events: std::mem::take(&mut books.events),
-        })
+            aggregator: merged.aggregator,
+            merged_anything,
+            model_change,
+            time_s: round_s,
+            coverage,
+            cell_outcomes,
+            device_outcomes,
+        };
+        self.test_and_record(work, books, method)
     }
 
     /// The global model as it stands.
@@ -402,14 +369,4 @@ fn mean_iterations(cells: &[CellWork]) -> f64 {
         .map(|cell| cell.devices.len() * cell.plan.local_iterations)
         .sum();
     steps as f64 / devices as f64
-}
-
-impl Books {
-    fn tell(&mut self, kind: EventKind) {
-        self.events.push(Event {
-            round: self.round,
-            edge_round: self.edge_round,
-            kind,
-        });
-    }
 }

@@ -4,16 +4,21 @@ use aerofed_nn::Evaluation;
 use serde::{Deserialize, Serialize};
 
 use super::fitness::{self, Scores};
-use crate::scenario::{Association as Kind, Scenario};
+use crate::scenario::{Association as Kind, ValidScenario};
 use crate::seed::Random;
 use crate::world::{Coverage, DeviceId, UavId, World};
 use crate::{Error, checkpoint};
 
+mod adaptive;
+mod oort;
 mod share;
 mod threshold;
 
+pub use adaptive::{Adaptive, AgentView, Policy, PolicyError};
+pub use oort::Oort;
 pub use share::{Preference, Share};
 pub use threshold::FixedThreshold;
+pub(crate) use threshold::{above, fitness_of};
 
 /// What the controller sees at the start of a global round.
 pub struct Scene<'a> {
@@ -215,7 +220,7 @@ fn highest(
 
 /// The association a scenario asks for.
 #[must_use]
-pub fn from_config(scenario: &Scenario) -> Box<dyn Association> {
+pub fn from_config(scenario: &ValidScenario) -> Box<dyn Association> {
     let share = |preference| {
         Box::new(Share {
             preference,
@@ -231,6 +236,7 @@ pub fn from_config(scenario: &Scenario) -> Box<dyn Association> {
             threshold: scenario.selection.threshold,
             fitness: scenario.fitness,
         }),
+        Kind::Td3 {} => Box::new(Adaptive::new(scenario)),
     }
 }
 
@@ -298,10 +304,14 @@ mod tests {
             Kind::Distance {},
             Kind::Difference {},
             Kind::FixedThreshold {},
+            Kind::Td3 {},
         ];
-        let scenario = |association| Scenario {
-            association,
-            ..Scenario::default()
+        let scenario = |association| {
+            let scenario = Scenario {
+                association,
+                ..Scenario::default()
+            };
+            scenario.check().unwrap()
         };
         kinds.map(|kind| from_config(&scenario(kind))).into()
     }

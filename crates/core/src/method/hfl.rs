@@ -2,7 +2,7 @@
 //! Selection and allocation are what the scenario says: all covered devices, fixed H and equal
 //! bandwidth unless told otherwise.
 
-use super::{Entry, Method};
+use super::{Entry, LocalTraining, Method, Schedule};
 use crate::decide::{aggregator, allocation, association, redeploy};
 use crate::learn::aggregation::FedAvg;
 
@@ -17,5 +17,9 @@ pub(super) const ENTRY: Entry = Entry {
         aggregator: aggregator::from_config(scenario.aggregator),
         aggregation: Box::new(FedAvg),
         checks_energy: true,
+        schedule: Schedule::Synchronous {
+            edge_rounds: scenario.training.max_edge_rounds,
+        },
+        local: LocalTraining::default(),
     },
 };

@@ -1,14 +1,17 @@
 //! The lines of the books: what seconds and joules are spent on.
 
+use std::collections::BTreeMap;
+
+use serde::de::Error as _;
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Declares an enum of items with their column names, and a table with one number for each.
 macro_rules! items {
     ($(#[$item_doc:meta])* $item:ident, $(#[$table_doc:meta])* $table:ident, $total:ident,
      { $($(#[$doc:meta])* $variant:ident => $name:literal,)+ }) => {
         $(#[$item_doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         pub enum $item {
             $($(#[$doc])* #[serde(rename = $name)] $variant,)+
         }
@@ -61,6 +64,21 @@ macro_rules! items {
                     map.serialize_entry(item.name(), &self.get(item))?;
                 }
                 map.end()
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $table {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let mut amounts = BTreeMap::<String, f64>::deserialize(deserializer)?;
+                let mut table = Self::default();
+                for item in $item::ALL {
+                    let amount = amounts.remove(item.name());
+                    table.0[item as usize] = amount.ok_or_else(|| D::Error::missing_field(item.name()))?;
+                }
+                match amounts.keys().next() {
+                    None => Ok(table),
+                    Some(other) => Err(D::Error::custom(format_args!("unknown item {other}"))),
+                }
             }
         }
     };
@@ -142,5 +160,11 @@ mod tests {
             (json["relay_j"].as_f64(), json["move_j"].as_f64()),
             (Some(5.0), Some(4.0))
         );
+        assert_eq!(serde_json::from_value::<Energy>(json.clone()).unwrap(), sum);
+        for (odd, value) in [("relay_j", "x".into()), ("colour", 1.0.into())] {
+            let mut json = json.clone();
+            json[odd] = value;
+            assert!(serde_json::from_value::<Energy>(json).is_err());
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! A whole run in one object.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Energy, RoundRecord, Time};
 use crate::scenario::ValidScenario;
 
 /// Why a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoppedBy {
     /// `stop.max_rounds`.
@@ -17,7 +17,7 @@ pub enum StoppedBy {
     Converged,
     /// No UAV is left, and none will return.
     NoUavLeft,
-    /// The global model is no longer finite.
+    /// The global model, or its loss, is no longer finite.
     Diverged,
     /// Whoever watched the run asked it to stop.
     Interrupted,

@@ -2,6 +2,7 @@
 //! last local model is from them.
 
 use aerofed_nn::Sgd;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::decide::fitness::divergence;
@@ -22,27 +23,55 @@ const FORWARD_SHARE: f64 = 1.0 / 3.0;
 const BLOCK: usize = 32;
 
 /// What models said about small batches. Devices keep their outputs, not their weights.
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Opinions {
     /// Each UAV's personal model.
     pub(super) personal: Vec<Vec<f32>>,
     /// Class probabilities of each device's last local model on its small batch; empty before it trained.
     pub(super) said: Vec<Vec<f32>>,
+    /// The global model of the first round, which devices have until they train.
+    pub(super) first_model: Vec<f32>,
 }
 
 impl Simulation {
-    /// Trains the personal models, each UAV on its own samples from the first global model.
-    pub(super) fn train_personal_models(&mut self) -> Result<(), Error> {
+    /// Passes over their own samples with which UAVs train their personal models this round.
+    pub(super) fn personal_epochs(&self) -> usize {
+        let fitness = &self.scenario.fitness;
+        match self.opinions.personal.is_empty() {
+            true => fitness.personal_epochs,
+            false => fitness.refresh_epochs,
+        }
+    }
+
+    /// Trains the personal models, each UAV on its own samples from the global model.
+    ///
+    /// Departs from the paper, whose personal models are trained once: then the same devices differ most in every
+    /// round, and the others never train. Anew from the global model, a device that has not trained for long differs
+    /// most, because its last local model is old.
+    pub(super) fn train_personal_models(&mut self, epochs: usize) -> Result<(), Error> {
+        let first = self.opinions.personal.is_empty();
+        if epochs == 0 && !first {
+            return Ok(());
+        }
         let training = &self.scenario.training;
         let jobs: Vec<Job> = self
             .personal_samples
             .iter()
             .enumerate()
             .map(|(uav, own)| {
-                let mut rng = stream(self.scenario.seed, Stream::Personal, 0, uav as u64);
+                let mut rng = stream(
+                    self.scenario.seed,
+                    Stream::Personal,
+                    self.round as u64,
+                    uav as u64,
+                );
                 let batch_size = training.batch_size.min(own.len());
-                let order =
-                    batches::draw(own, batch_size, self.personal_steps(own.len()), &mut rng);
+                let order = batches::draw(
+                    own,
+                    batch_size,
+                    self.personal_steps(own.len(), epochs),
+                    &mut rng,
+                );
                 Job {
                     device: DeviceId(uav as u32),
                     start: &self.global_model,
@@ -58,16 +87,17 @@ impl Simulation {
             })
             .collect();
         let personal = self.trainer.train(&jobs)?;
-        self.opinions = Opinions {
-            personal: personal.into_iter().map(|update| update.weights).collect(),
-            said: vec![Vec::new(); self.held.len()],
-        };
+        let opinions = &mut self.opinions;
+        opinions.personal = personal.into_iter().map(|update| update.weights).collect();
+        if first {
+            opinions.first_model.clone_from(&self.global_model);
+            opinions.said = vec![Vec::new(); self.held.len()];
+        }
         Ok(())
     }
 
-    fn personal_steps(&self, own: usize) -> usize {
-        let batches = own.div_ceil(self.scenario.training.batch_size);
-        self.scenario.fitness.personal_epochs * batches
+    fn personal_steps(&self, own: usize, epochs: usize) -> usize {
+        epochs * own.div_ceil(self.scenario.training.batch_size)
     }
 
     /// R of every covered device, per UAV in the order of its coverage.
@@ -77,9 +107,8 @@ impl Simulation {
             .filter(|device| coverage.nearest[device.index()].is_some())
             .filter(|device| self.opinions.said[device.index()].is_empty())
             .collect();
-        // Who has not trained yet has the global model.
         let mut said_by_new = vec![&[][..]; self.held.len()];
-        let global = self.opinions_on(&[(&self.global_model, &new)])?;
+        let global = self.opinions_on(&[(&self.opinions.first_model, &new)])?;
         for (device, said) in new.iter().zip(&global[0]) {
             said_by_new[device.index()] = said;
         }
@@ -140,6 +169,27 @@ impl Simulation {
         Ok(answers)
     }
 
+    /// Whether opinions are those of these UAVs, devices and models.
+    pub(super) fn could_have_heard(&self, opinions: &Opinions) -> bool {
+        let Opinions {
+            personal,
+            said,
+            first_model,
+        } = opinions;
+        if personal.is_empty() {
+            return said.is_empty() && first_model.is_empty();
+        }
+        let is_model = |weights: &Vec<f32>| weights.len() == self.global_model.len();
+        let answers = (0..).map(DeviceId).zip(said);
+        personal.len() == self.world.uavs.len()
+            && personal.iter().chain([first_model]).all(is_model)
+            && said.len() == self.held.len()
+            && answers.into_iter().all(|(device, said)| {
+                let due = self.small_batch(device).len() * self.network.classes();
+                said.is_empty() || said.len() == due
+            })
+    }
+
     /// The samples on which a device compares models.
     fn small_batch(&self, device: DeviceId) -> &[u32] {
         let held = &self.held[device.index()];
@@ -159,14 +209,14 @@ impl Simulation {
         Ok(())
     }
 
-    /// Seconds and joules of training the personal models (once) and of comparing: each UAV sends its
+    /// Seconds and joules of training the personal models and of comparing: each UAV sends its
     /// personal model to all devices it covers at once, on its whole band, and each of them runs its
     /// small batch through it. The answers are a few numbers and cost nothing. False when a UAV's
     /// battery did not bear it.
     pub(super) fn pay_for_scores(
         &mut self,
         coverage: &Coverage,
-        first: bool,
+        epochs: usize,
         books: &mut Books,
     ) -> bool {
         let hover_w = self.nature.hover_power_w();
@@ -176,11 +226,7 @@ impl Simulation {
             if !uav.is_active() {
                 continue;
             }
-            let (training_s, training_j) = if first {
-                self.personal_cost(index)
-            } else {
-                (0.0, 0.0)
-            };
+            let (training_s, training_j) = self.personal_cost(index, epochs);
             let (sending_s, comparing_s, comparing_j) =
                 self.comparing_cost(uav, &coverage.cells[index]);
             let time_s = training_s + sending_s + comparing_s;
@@ -202,13 +248,13 @@ impl Simulation {
     }
 
     /// Seconds and joules of computing of one UAV's personal model, as Eqs. (8) and (9) have it for devices.
-    fn personal_cost(&self, uav: usize) -> (f64, f64) {
+    fn personal_cost(&self, uav: usize, epochs: usize) -> (f64, f64) {
         let (fitness, devices) = (&self.scenario.fitness, &self.scenario.devices);
         let own = self.personal_samples[uav].len();
         let batch = self.scenario.training.batch_size.min(own);
         let batch_bits = batch as f64 * 8.0 * self.network.input().values() as f64;
         let (cycles, hz) = (fitness.uav_cycles_per_bit, fitness.uav_cpu_hz);
-        let steps = self.personal_steps(own) as f64;
+        let steps = self.personal_steps(own, epochs) as f64;
         (
             steps * compute::iteration_time_s(devices.fixed_time_s, cycles, batch_bits, hz),
             steps * compute::iteration_energy_j(devices.capacitance, cycles, batch_bits, hz),

@@ -30,13 +30,13 @@ impl Association for FixedThreshold {
 }
 
 /// α of every covered device, per UAV in the order of its coverage.
-pub(super) fn fitness_of(scene: &Scene, weights: &scenario::Fitness) -> Vec<Vec<f64>> {
+pub(crate) fn fitness_of(scene: &Scene, weights: &scenario::Fitness) -> Vec<Vec<f64>> {
     let of_uav = |scores: &Vec<Scores>| scores.iter().map(|score| score.fitness(weights)).collect();
     scene.scores().iter().map(of_uav).collect()
 }
 
 /// Who reaches the threshold of a UAV; one that several select goes to the highest fitness.
-pub(super) fn above(
+pub(crate) fn above(
     scene: &Scene,
     fitness: &[Vec<f64>],
     threshold: impl Fn(usize) -> f64,
