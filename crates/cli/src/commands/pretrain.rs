@@ -70,7 +70,9 @@ pub(crate) fn run(args: &PretrainArgs) -> Result<()> {
         match event {
             Event::Episode => bar.inc(1),
             Event::Turn(progress) => {
-                bar.println(turn_line(&progress));
+                if !args.quiet {
+                    bar.suspend(|| console::message(&turn_line(&progress)));
+                }
                 if let Ok(mut turns) = turns.lock() {
                     turns.push(progress);
                 }
