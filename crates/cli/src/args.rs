@@ -6,6 +6,7 @@ use crate::commands::allocate::AllocateArgs;
 use crate::commands::bench::BenchArgs;
 use crate::commands::data::DataArgs;
 use crate::commands::deploy::DeployArgs;
+use crate::commands::pretrain::PretrainArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::scenario::ScenarioArgs;
 
@@ -41,6 +42,8 @@ pub(crate) enum Command {
     Allocate(AllocateArgs),
     /// Plan a fleet: where the UAVs go when one has left
     Deploy(DeployArgs),
+    /// Train the agents that choose devices, before any run
+    Pretrain(PretrainArgs),
     /// Measure speed
     Bench(BenchArgs),
 }

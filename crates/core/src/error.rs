@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::checkpoint::Flaw;
 use crate::scenario::ScenarioError;
 use crate::solve::bandwidth::CellError;
+use crate::solve::td3::Td3Error;
 
 /// Everything that can stop a run from starting or finishing.
 ///
@@ -25,6 +26,9 @@ pub enum Error {
     /// A cell cannot be planned for.
     #[error(transparent)]
     Cell(#[from] CellError),
+    /// An agent cannot be made or used.
+    #[error("threshold agent: {0}")]
+    Agent(#[from] Td3Error),
     /// A decision module returned something that the world cannot carry out.
     #[error("method `{method}` made an impossible decision: {reason}")]
     Decision {

@@ -9,12 +9,14 @@
 pub mod checkpoint;
 pub mod decide;
 mod disk;
+pub mod environment;
 mod error;
 pub mod geometry;
 pub mod grid;
 pub mod learn;
 pub mod method;
 pub mod nature;
+pub mod pretrain;
 pub mod record;
 pub mod run;
 pub mod run_folder;

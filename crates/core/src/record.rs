@@ -167,6 +167,15 @@ pub enum EventKind {
         /// Device updates of this global round that stayed behind.
         updates_lost: usize,
     },
+    /// An asynchronous cell's model reached the aggregator and was merged.
+    ModelArrived {
+        /// Whose.
+        uav: UavId,
+        /// When, s.
+        time_s: f64,
+        /// How often the global model was merged since the cell fetched it.
+        staleness: usize,
+    },
     /// No device was selected by any UAV.
     NobodyTrained,
     /// Every UAV was away; the fleet waited for the first to return.

@@ -1,5 +1,7 @@
 //! How many local iterations, and how a cell's bandwidth is shared.
 
+use serde::{Deserialize, Serialize};
+
 use crate::scenario;
 use crate::world::UavId;
 use crate::{Error, checkpoint};
@@ -25,7 +27,7 @@ pub struct RoundProgress {
 }
 
 /// The decision for a cell; bandwidths are in the order of the cell's devices.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellPlan {
     /// SGD steps per edge round (H).
     pub local_iterations: usize,

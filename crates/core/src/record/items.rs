@@ -90,6 +90,8 @@ items! {
     /// Joules by item.
     Energy, total_j,
     {
+        /// Personal models of UAVs: training, sending and comparing them.
+        Scoring => "scoring_j",
         /// Devices computing, Eq. (9).
         DeviceCompute => "device_compute_j",
         /// Devices sending their models, Eq. (12).
@@ -121,6 +123,8 @@ items! {
     /// Seconds by item.
     Time, total_s,
     {
+        /// Training the personal models of UAVs, sending and comparing them.
+        Scoring => "scoring_s",
         /// The slowest device of the slowest cell computing.
         Compute => "compute_s",
         /// That device sending.

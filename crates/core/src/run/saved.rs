@@ -4,12 +4,15 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::decide::association::Quality;
 use crate::method::Method;
 use crate::record::RoundRecord;
 use crate::world::SavedWorld;
 use crate::{Error, checkpoint};
 
 use super::Simulation;
+use super::asynchronous::Passes;
+use super::scoring::Opinions;
 
 /// What a checkpoint holds.
 #[derive(Serialize, Deserialize)]
@@ -17,9 +20,11 @@ pub(super) struct SavedRun<'a> {
     method: SavedMethod,
     round: usize,
     world: SavedWorld,
-    probe_loss: f64,
+    quality: Quality,
+    opinions: Cow<'a, Opinions>,
     global_model: Cow<'a, [f32]>,
     cumulative_energy_j: f64,
+    passes: Cow<'a, Passes>,
     /// CBOR, because events are written as flat tagged objects, which only a self-describing format reads back.
     records: Vec<u8>,
     wall_clock_s: f64,
@@ -45,6 +50,8 @@ impl SavedMethod {
             aggregator,
             aggregation: _,
             checks_energy: _,
+            schedule: _,
+            local: _,
         } = method;
         Self {
             name: name.clone(),
@@ -87,11 +94,14 @@ impl Simulation {
             trainer: _,
             network: _,
             held: _,
+            personal_samples: _,
+            opinions,
             probe: _,
-            probe_loss,
+            quality,
             global_model,
             round,
             cumulative_energy_j,
+            passes,
         } = self;
         let mut record_bytes = Vec::new();
         // Writing to memory cannot fail, and records hold nothing that CBOR cannot.
@@ -100,9 +110,11 @@ impl Simulation {
             method: SavedMethod::new(method),
             round: *round,
             world: world.save(),
-            probe_loss: *probe_loss,
+            quality: *quality,
+            opinions: Cow::Borrowed(opinions),
             global_model: Cow::Borrowed(global_model),
             cumulative_energy_j: *cumulative_energy_j,
+            passes: Cow::Borrowed(passes),
             records: record_bytes,
             wall_clock_s,
         })
@@ -136,12 +148,17 @@ impl Simulation {
                 ),
             ));
         }
+        if !self.could_have_heard(&saved.opinions) {
+            return Err(misfit("opinions", "of other UAVs, devices or models"));
+        }
         saved.method.restore_to(method)?;
         self.world.restore(saved.world)?;
         self.round = saved.round;
-        self.probe_loss = saved.probe_loss;
+        self.quality = saved.quality;
+        self.opinions = saved.opinions.into_owned();
         self.global_model = saved.global_model.into_owned();
         self.cumulative_energy_j = saved.cumulative_energy_j;
+        self.passes = saved.passes.into_owned();
         Ok((records, saved.wall_clock_s))
     }
 

@@ -40,6 +40,7 @@ fn item_colour(item: EnergyItem) -> &'static str {
         EnergyItem::Broadcast => colour::BLACK,
         EnergyItem::Downlink => "#E8C4D9",
         EnergyItem::Relay => "#A6DBCB",
+        EnergyItem::Scoring => "#B8A9C9",
     }
 }
 
