@@ -25,7 +25,7 @@ use crate::learn::data::{load_data, network_for, partition_plan};
 use crate::learn::trainer::{CpuTrainer, Trainer};
 use crate::method::Method;
 use crate::nature::Nature;
-use crate::record::{Event, EventKind, RoundRecord, StoppedBy, Summary, TimeItem};
+use crate::record::{Event, EventKind, RoundRecord, Sightings, StoppedBy, Summary, TimeItem};
 use crate::scenario::ValidScenario;
 use crate::seed::{Stream, stream};
 use crate::world::World;
@@ -275,6 +275,7 @@ impl Simulation {
         let energy = books.total_energy();
         self.cumulative_energy_j += energy.total_j();
         let test = self.trainer.test(&self.global_model)?;
+        let uavs = books.close(&self.world, &coverage, &cells, edge.rounds);
         Ok(Some(RoundRecord {
             round,
             clock_s: self.world.clock_s,
@@ -292,7 +293,8 @@ impl Simulation {
             probe_loss: self.probe_loss,
             test_loss: test.loss,
             test_accuracy: test.accuracy(),
-            uavs: books.close(&self.world, &coverage, &cells, edge.rounds),
+            devices: Sightings::new(&self.world.devices.position, &coverage, &uavs),
+            uavs,
             events: std::mem::take(&mut books.events),
         }))
     }

@@ -1,20 +1,27 @@
-//! A run on disk: `scenario.toml`, `rounds.csv`, `uavs.csv`, `events.jsonl`, `summary.json`,
-//! `model.safetensors`.
+//! A run on disk: `scenario.toml`, `rounds.csv`, `uavs.csv`, `devices.jsonl`, `events.jsonl`,
+//! `summary.json`, `model.safetensors`. [`RunLog`] reads one back.
 //!
 //! Everything is written to `NAME.partial` beside the final place and renamed when it is complete:
 //! a folder that carries the final name is whole.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::Error;
-use crate::record::{EnergyItem, RoundRecord, TimeItem, UavRecord};
+use crate::record::{EnergyItem, RoundRecord, Sightings, TimeItem, UavRecord};
 use crate::run::Outcome;
 use crate::scenario::Scenario;
 use crate::world::Status;
+
+mod read;
+
+pub use read::RunLog;
 
 /// A run folder being written.
 pub struct RunFolder {
@@ -22,6 +29,7 @@ pub struct RunFolder {
     partial: PathBuf,
     rounds: BufWriter<File>,
     uavs: BufWriter<File>,
+    devices: BufWriter<File>,
     events: BufWriter<File>,
 }
 
@@ -66,6 +74,7 @@ impl RunFolder {
             path: path.into(),
             rounds: file("rounds.csv")?,
             uavs: file("uavs.csv")?,
+            devices: file("devices.jsonl")?,
             events: file("events.jsonl")?,
             partial,
         };
@@ -78,6 +87,7 @@ impl RunFolder {
         let file = match name {
             "rounds.csv" => &mut self.rounds,
             "uavs.csv" => &mut self.uavs,
+            "devices.jsonl" => &mut self.devices,
             _ => &mut self.events,
         };
         writeln!(file, "{text}").map_err(Error::io("write", self.partial.join(name)))
@@ -92,6 +102,11 @@ impl RunFolder {
         for uav in &record.uavs {
             self.line("uavs.csv", &uav_row(record.round, uav))?;
         }
+        let seen = DevicesLine {
+            round: record.round,
+            seen: Cow::Borrowed(&record.devices),
+        };
+        self.line("devices.jsonl", &json(&seen))?;
         for event in &record.events {
             self.line("events.jsonl", &json(event))?;
         }
@@ -99,6 +114,7 @@ impl RunFolder {
         for (file, name) in [
             (&mut self.rounds, "rounds.csv"),
             (&mut self.uavs, "uavs.csv"),
+            (&mut self.devices, "devices.jsonl"),
             (&mut self.events, "events.jsonl"),
         ] {
             file.flush()
@@ -139,12 +155,20 @@ impl RunFolder {
     }
 }
 
+/// A line of `devices.jsonl`.
+#[derive(Serialize, Deserialize)]
+struct DevicesLine<'a> {
+    round: usize,
+    #[serde(flatten)]
+    seen: Cow<'a, Sightings>,
+}
+
 fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// Records have no maps with odd keys, so this cannot fail.
-fn json(value: &impl serde::Serialize) -> String {
+fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 

@@ -1,14 +1,17 @@
 //! The lines of the books: what seconds and joules are spent on.
 
+use std::collections::BTreeMap;
+
+use serde::de::Error as _;
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Declares an enum of items with their column names, and a table with one number for each.
 macro_rules! items {
     ($(#[$item_doc:meta])* $item:ident, $(#[$table_doc:meta])* $table:ident, $total:ident,
      { $($(#[$doc:meta])* $variant:ident => $name:literal,)+ }) => {
         $(#[$item_doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         pub enum $item {
             $($(#[$doc])* #[serde(rename = $name)] $variant,)+
         }
@@ -61,6 +64,19 @@ macro_rules! items {
                     map.serialize_entry(item.name(), &self.get(item))?;
                 }
                 map.end()
+            }
+        }
+
+        /// What is absent is 0: files from before an item was counted apart.
+        impl<'de> Deserialize<'de> for $table {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let mut table = Self::default();
+                for (name, amount) in BTreeMap::<String, Option<f64>>::deserialize(deserializer)? {
+                    let item = $item::ALL.into_iter().find(|item| item.name() == name);
+                    let item = item.ok_or_else(|| D::Error::custom(format!("no item is called `{name}`")))?;
+                    table.add(item, amount.unwrap_or(f64::NAN));
+                }
+                Ok(table)
             }
         }
     };
@@ -138,5 +154,10 @@ mod tests {
             (json["relay_j"].as_f64(), json["move_j"].as_f64()),
             (Some(5.0), Some(4.0))
         );
+        assert_eq!(serde_json::from_value::<Energy>(json).unwrap(), sum);
+        let partial: Energy = serde_json::from_str(r#"{"relay_j":1.5}"#).unwrap();
+        assert_eq!(partial.total_j(), 1.5);
+        let unknown = serde_json::from_str::<Energy>(r#"{"tea_j":1.5}"#);
+        assert!(unknown.unwrap_err().to_string().contains("tea_j"));
     }
 }
