@@ -8,6 +8,7 @@
 
 pub mod decide;
 mod error;
+pub mod experiment;
 pub mod geometry;
 pub mod grid;
 pub mod learn;
