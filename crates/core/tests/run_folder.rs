@@ -12,11 +12,13 @@ use aerofed::run_folder::{RunFolder, RunLog};
 use common::{run, tiny};
 
 /// A loss, a move after it, a drained UAV that charges and returns, a crashed device.
-const EVENTFUL: [&str; 5] = [
-    "stop.max_rounds=8",
+const EVENTFUL: [&str; 7] = [
+    "stop.max_rounds=20",
     "redeploy.method='marginal_gains'",
+    "uavs.speed_mps=1000",
     "uavs.recharge_w=1e6",
-    "uavs.base_m=[10000, 10000]",
+    "uavs.bandwidth_up_hz=[1e5, 1e5]",
+    "mobility.kind=static",
     "faults=[{kind='loss', uav=2, round=2}, {kind='drain', uav=1, round=3}, \
       {kind='device_crash', device=0, from=1, until=8}]",
 ];

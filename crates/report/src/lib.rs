@@ -8,6 +8,7 @@
 mod curves;
 mod fleet_map;
 mod map;
+mod palette;
 mod progress;
 mod svg;
 mod table;
