@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::allocate::AllocateArgs;
 use crate::commands::bench::BenchArgs;
+use crate::commands::compare::CompareArgs;
 use crate::commands::data::DataArgs;
 use crate::commands::deploy::DeployArgs;
 use crate::commands::run::RunArgs;
@@ -30,6 +31,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run a scenario: train a real model through UAVs, and count what it costs
     Run(RunArgs),
+    /// Compare methods over seeds: what each needs to reach an accuracy
+    Compare(CompareArgs),
     /// List the methods
     #[command(after_help = "Example:\n  aerofed run --method hfl")]
     Methods,

@@ -24,6 +24,14 @@ pub enum Error {
     /// A cell cannot be planned for.
     #[error(transparent)]
     Cell(#[from] CellError),
+    /// A list of methods, a comparison or an experiment that cannot be planned.
+    #[error("{place}: {reason}")]
+    Plan {
+        /// Which part of it.
+        place: String,
+        /// Why it cannot be used.
+        reason: String,
+    },
     /// A decision module returned something that the world cannot carry out.
     #[error("method `{method}` made an impossible decision: {reason}")]
     Decision {

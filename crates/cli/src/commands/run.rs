@@ -139,7 +139,7 @@ fn unused_folder(scenario: &ValidScenario) -> PathBuf {
 }
 
 /// A flag that the first Ctrl-C or SIGTERM raises; the second one ends the program at once.
-fn interruption() -> Result<Arc<AtomicBool>> {
+pub(super) fn interruption() -> Result<Arc<AtomicBool>> {
     let raised = Arc::new(AtomicBool::new(false));
     let handle = Arc::clone(&raised);
     ctrlc::set_handler(move || {
