@@ -4,6 +4,8 @@ theme.start();
 document.querySelectorAll("[data-chart]").forEach((place) => new Chart(place, DATA.charts[Number(place.dataset.chart)]));
 document.querySelectorAll("[data-costs]").forEach((place) => new Costs(place, DATA.costs));
 
+document.querySelectorAll("[data-map]").forEach((place) => new StillMap(place, DATA.maps[Number(place.dataset.map)]));
+
 const stage = document.querySelector("[data-stage]");
 if (stage && DATA.replays.length) {
   const place = make("div");

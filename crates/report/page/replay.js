@@ -37,9 +37,7 @@ class Replay {
     }));
     const rows = this.fleet.map((row) => make("li", {}, row.name, make("span", { class: "charge", "aria-hidden": "true" }, row.charge), row.percent, row.words));
     this.signs = SIGNS.map(([text]) => ({ canvas: make("canvas", { "aria-hidden": "true" }), text }));
-    const side = make("div", { class: "side" }, make("dl", { class: "now" }, ...facts),
-      make("div", {}, make("h3", {}, "Fleet"), make("ul", { class: "fleet" }, ...rows)),
-      make("div", {}, make("h3", {}, "Signs"), make("ul", { class: "signs" }, ...this.signs.map((sign) => make("li", {}, sign.canvas, sign.text)))));
+    const signs = make("ul", { class: "signs", "aria-label": "Signs" }, ...this.signs.map((sign) => make("li", {}, sign.canvas, sign.text)));
 
     this.play = make("button", { type: "button", class: "play", onclick: () => (this.playing ? this.pause() : this.start()) }, "▶ Play");
     const step = (name, by, label) => make("button", { type: "button", "aria-label": label, onclick: () => { this.pause(); this.go(by < 0 ? Math.ceil(this.time) - 1 : Math.floor(this.time) + 1); } }, name);
@@ -58,7 +56,8 @@ class Replay {
       make("span", { class: "when" }, `Round ${frame.round}`),
       make("span", {}, make("span", { class: "quiet" }, frame.summary), ...frame.events.map((event) => make("em", {}, `${MARKS[event.kind] ?? "•"} ${event.text}`)))));
     this.log = make("ol", { class: "log", "aria-label": "What happened" }, ...this.lines.map((line) => make("li", {}, line)));
-    this.place.replaceChildren(make("div", { class: "replay" }, this.ground, side, controls, this.log), ...this.notes());
+    const side = make("div", { class: "side" }, make("dl", { class: "now" }, ...facts), make("ul", { class: "fleet", "aria-label": "Fleet" }, ...rows), this.log);
+    this.place.replaceChildren(make("div", { class: "replay" }, this.ground, side, controls, signs), ...this.notes());
     this.drawTrack();
   }
 
@@ -89,8 +88,10 @@ class Replay {
     const top = spots.map(([at, value]) => `L${at.toFixed(1)},${y(value).toFixed(1)}`).join("");
     const area = spots.length ? [make("path", { d: `M${spots[0][0]},34${top}L${spots[spots.length - 1][0]},34Z`, style: "fill:var(--accent);opacity:.18" }),
       make("path", { d: `M${top.slice(1)}`, fill: "none", "vector-effect": "non-scaling-stroke", style: "stroke:var(--accent);stroke-width:1.5" })] : [];
-    const marks = frames.flatMap((frame, place) => frame.events.filter((event) => TRACKED[event.kind]).slice(0, 1)
-      .map((event) => make("line", { x1: x(place + 1), x2: x(place + 1), y1: 0, y2: 34, "vector-effect": "non-scaling-stroke", style: `stroke:${colour(TRACKED[event.kind])};stroke-width:2` })));
+    const marks = frames.flatMap((frame, place) => {
+      const kind = Object.keys(TRACKED).find((wanted) => frame.events.some((event) => event.kind === wanted));
+      return kind ? [make("line", { x1: x(place + 1), x2: x(place + 1), y1: 0, y2: 34, "vector-effect": "non-scaling-stroke", style: `stroke:${colour(TRACKED[kind])};stroke-width:2` })] : [];
+    });
     this.track.replaceChildren(...area, ...marks);
   }
 
@@ -163,11 +164,10 @@ class Replay {
     const { frame, place, uavs } = scene;
     this.slider.value = this.time;
     this.fleet.forEach((row, uav) => {
-      const { charge } = uavs[uav];
-      row.charge.style.width = `${100 * clamp(charge, 0, 1)}%`;
+      const { charge, status, trained } = uavs[uav];
+      row.charge.style.width = `${status === 3 ? 0 : 100 * clamp(charge, 0, 1)}%`;
       row.charge.style.background = colour(chargeColour(charge));
-      row.percent.textContent = `${Math.round(100 * charge)}\u00a0%`;
-      const { status, trained } = uavs[uav];
+      row.percent.textContent = status === 3 ? "–" : `${Math.round(100 * charge)}\u00a0%`;
       row.words.textContent = status !== 0 ? STATUS[status] : frame.aggregator === uav ? `${trained} dev. ★` : `${trained} devices`;
       row.name.parentElement.className = status === 0 ? "" : "gone";
     });
@@ -333,4 +333,5 @@ class Replay {
 
 const STATUS = ["active", "away", "grounded", "lost"];
 const MARKS = { lost: "✕", left: "↩", returned: "↪", moved: "→", low: "▂" };
+/** What the slider's track shows, the gravest first. */
 const TRACKED = { lost: "vermillion", left: "orange", returned: "green", moved: "sky" };

@@ -56,7 +56,7 @@ fn empty_note(svg: &mut Svg, frame: Frame, text: &str) {
 }
 
 /// Indices of at most `most` of `count` things, evenly spread, the last one always among them.
-fn thinned(count: usize, most: usize) -> impl Iterator<Item = usize> {
+pub(crate) fn thinned(count: usize, most: usize) -> impl Iterator<Item = usize> {
     let kept = count.min(most);
     (1..=kept).map(move |i| i * count / kept - 1)
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use aerofed::run::run_on;
-use aerofed::run_folder::RunFolder;
-use aerofed::{Method, RoundRecord, ValidScenario};
+use aerofed::run_folder::{RunFolder, RunLog};
+use aerofed::{Method, RoundRecord, Scenario, ValidScenario};
+use aerofed_report::Report;
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -20,8 +21,9 @@ use crate::console::{self, BadInput};
     aerofed run\n  \
     aerofed run paper --rounds 20 --set training.learning_rate=0.05\n  \
     aerofed run mine.toml --seed 7 --out runs/seven --json\n\n\
-    Writes scenario.toml, rounds.csv, uavs.csv, events.jsonl, summary.json, model.safetensors,\n\
-    progress.svg and map.svg. Ctrl-C ends the run after the current round and keeps its results.")]
+    Writes scenario.toml, rounds.csv, uavs.csv, devices.jsonl, events.jsonl, summary.json,\n\
+    model.safetensors, progress.svg, map.svg, and report.html with all of it to look at.\n\
+    Ctrl-C ends the run after the current round and keeps its results.")]
 pub(crate) struct RunArgs {
     /// A scenario file, or `paper` or `quickstart`; none: the quick start
     scenario: Option<PathBuf>,
@@ -98,7 +100,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     });
     progress.finish();
     // Nothing of a run that failed is worth keeping: what was wrong is said, the folder goes.
-    let outcome = match (outcome, written) {
+    let mut outcome = match (outcome, written) {
         (Ok(outcome), Ok(())) => outcome,
         (Err(error), _) | (_, Err(error)) => {
             folder.discard();
@@ -113,6 +115,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
         let map = aerofed_report::map_svg(&outcome.world, last, uavs.base_m, uavs.battery_j);
         folder.add_file("map.svg", map.as_bytes())?;
     }
+    let log = RunLog {
+        scenario: Scenario::clone(&scenario),
+        records: std::mem::take(&mut outcome.records),
+        summary: outcome.summary.clone(),
+    };
+    let page = Report::of_runs(vec![log]).html();
+    folder.add_file("report.html", page.as_bytes())?;
     folder.finish(&outcome)?;
     if args.json {
         console::result(&serde_json::to_string(&outcome.summary)?)?;

@@ -35,12 +35,7 @@ impl RunLog {
     /// When a file is missing or does not say what such a file says; the message names the line.
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let scenario = Scenario::load(&folder.join("scenario.toml"), &[] as &[&str])?;
-        let (path, text) = text(folder, "summary.json")?;
-        let summary = serde_json::from_str(&text).map_err(|error| Error::Log {
-            path,
-            line: error.line(),
-            reason: error.to_string(),
-        })?;
+        let summary = Self::read_summary(folder)?;
         let mut records = rounds(&Table::read(folder, "rounds.csv")?)?;
         let mut places = HashMap::new();
         for (place, record) in records.iter().enumerate() {
@@ -75,6 +70,19 @@ impl RunLog {
             scenario,
             records,
             summary,
+        })
+    }
+
+    /// Reads only what a run came to.
+    ///
+    /// # Errors
+    /// When `summary.json` is missing or is none.
+    pub fn read_summary(folder: &Path) -> Result<Summary, Error> {
+        let (path, text) = text(folder, "summary.json")?;
+        serde_json::from_str(&text).map_err(|error| Error::Log {
+            path,
+            line: error.line(),
+            reason: error.to_string(),
         })
     }
 }
