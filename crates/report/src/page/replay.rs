@@ -164,7 +164,7 @@ impl View<'_> {
         let charge = |joules: f64| {
             let share = joules / self.battery_j;
             let share = if share.is_finite() { share } else { 0.0 };
-            (share.clamp(0.0, 1.0) * 1e3).round() / 1e3
+            short(share.clamp(0.0, 1.0))
         };
         let [x, y] = metres(uav.position_m);
         let status = match uav.status {
