@@ -7,6 +7,7 @@ use crate::commands::bench::BenchArgs;
 use crate::commands::compare::CompareArgs;
 use crate::commands::data::DataArgs;
 use crate::commands::deploy::DeployArgs;
+use crate::commands::pretrain::PretrainArgs;
 use crate::commands::report::ReportArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::scenario::ScenarioArgs;
@@ -47,6 +48,8 @@ pub(crate) enum Command {
     Allocate(AllocateArgs),
     /// Plan a fleet: where the UAVs go when one has left
     Deploy(DeployArgs),
+    /// Train the agents that choose devices, before any run
+    Pretrain(PretrainArgs),
     /// Measure speed
     Bench(BenchArgs),
 }

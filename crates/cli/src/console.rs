@@ -43,6 +43,19 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
         .any(closed)
 }
 
+/// An error and its causes in one line, each said once: many errors already end with their cause.
+pub(crate) fn explain(error: &anyhow::Error) -> String {
+    let mut causes = error.chain().map(ToString::to_string);
+    let first = causes.next().unwrap_or_default();
+    causes.fold(first, |text, cause| {
+        if text.ends_with(&cause) {
+            text
+        } else {
+            format!("{text}: {cause}")
+        }
+    })
+}
+
 /// A result, to stdout.
 pub(crate) fn result(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();

@@ -12,6 +12,9 @@ pub mod runner;
 pub mod statistics;
 pub mod stored;
 
+#[cfg(test)]
+mod tests;
+
 use std::fs;
 use std::path::Path;
 

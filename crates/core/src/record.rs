@@ -15,7 +15,7 @@ pub use summary::{Reached, StoppedBy, Summary};
 
 /// One UAV in one global round. Its battery obeys
 /// `battery_before_j + recharged_j = battery_after_j + energy.total_j()`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UavRecord {
     /// Which UAV.
     pub uav: UavId,
@@ -42,7 +42,7 @@ pub struct UavRecord {
 }
 
 /// One global round.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundRecord {
     /// From 1.
     pub round: usize,
@@ -175,6 +175,15 @@ pub enum EventKind {
         /// Device updates of this global round that stayed behind.
         updates_lost: usize,
     },
+    /// An asynchronous cell's model reached the aggregator and was merged.
+    ModelArrived {
+        /// Whose.
+        uav: UavId,
+        /// When, s.
+        time_s: f64,
+        /// How often the global model was merged since the cell fetched it.
+        staleness: usize,
+    },
     /// No device was selected by any UAV.
     NobodyTrained,
     /// Every UAV was away; the fleet waited for the first to return.
@@ -182,7 +191,7 @@ pub enum EventKind {
         /// Until when, s.
         until_s: f64,
     },
-    /// The global model is no longer finite.
+    /// The global model, or its loss, is no longer finite.
     Diverged,
 }
 

@@ -36,6 +36,7 @@
 //! the same bits on all of them and at any number of threads. (Infinities and NaN stay what they are, but may
 //! spread differently.) `AEROFED_ISA` forces an instruction set.
 
+mod adam;
 pub mod bench;
 mod buffers;
 mod engine;
@@ -43,6 +44,7 @@ mod error;
 mod isa;
 mod job;
 mod lanes;
+mod mlp;
 mod network;
 mod pass;
 mod plan;
@@ -50,10 +52,12 @@ mod spec;
 mod weights_file;
 mod worker;
 
+pub use adam::Adam;
 pub use engine::Engine;
 pub use error::Error;
 pub use isa::Isa;
 pub use job::{Evaluation, Examples, Job, Sgd, Update};
+pub use mlp::{Activation, Mlp};
 pub use network::{LayerPlan, MAX_MAP_VALUES, MAX_PARAMETERS, Network};
 pub use spec::{Layer, ModelSpec, Shape};
 pub use weights_file::{from_safetensors, to_safetensors};

@@ -58,12 +58,6 @@ impl Network {
     /// The first layer that does not fit, by index, field and value; an input without values; a number of
     /// classes outside 2..=256; a last layer that is not `Dense` with `classes` units.
     pub fn new(spec: &ModelSpec, input: Shape, classes: usize) -> Result<Network, Error> {
-        if input.values() == 0 || input.values() > MAX_MAP_VALUES {
-            return Err(Error::Model(format!(
-                "input {}x{}x{} (channels x rows x columns) must hold 1 to {MAX_MAP_VALUES} values",
-                input.channels, input.height, input.width
-            )));
-        }
         if !(2..=256).contains(&classes) {
             return Err(Error::Model(format!(
                 "classes = {classes}: 2 to 256 are possible"
@@ -88,6 +82,17 @@ impl Network {
             }
             None => return Err(Error::Model("layers is empty".into())),
         }
+        Network::with_any_output(spec, input)
+    }
+
+    /// The same without a word about the last layer: not every network tells classes apart.
+    pub(crate) fn with_any_output(spec: &ModelSpec, input: Shape) -> Result<Network, Error> {
+        if input.values() == 0 || input.values() > MAX_MAP_VALUES {
+            return Err(Error::Model(format!(
+                "input {}x{}x{} (channels x rows x columns) must hold 1 to {MAX_MAP_VALUES} values",
+                input.channels, input.height, input.width
+            )));
+        }
         let mut layers = Vec::with_capacity(spec.layers.len());
         let (mut shape, mut parameters, mut flat) = (input, 0usize, false);
         for (index, &layer) in spec.layers.iter().enumerate() {
@@ -106,7 +111,7 @@ impl Network {
         Ok(Network {
             spec: spec.clone(),
             input,
-            classes,
+            classes: shape.values(),
             layers,
             parameters,
         })

@@ -1,14 +1,17 @@
-//! Training allocates per job, never per step.
+//! Training allocates per job and for larger batches, never per step.
 #![allow(clippy::unwrap_used, unsafe_code)]
 
 mod common;
 
-use aerofed_nn::{Engine, Examples, Job, ModelSpec, Network, Sgd, Shape};
+use aerofed_nn::{Activation, Adam, Engine, Examples, Job, Mlp, ModelSpec, Network, Sgd, Shape};
 use common::{lcg_examples, lcg_weights};
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Tests run one at a time: they share the counter.
+static TURN: Mutex<()> = Mutex::new(());
 
 struct Counting;
 
@@ -30,6 +33,7 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn steps_do_not_allocate() {
+    let _turn = TURN.lock().unwrap();
     let shape = Shape {
         channels: 1,
         height: 28,
@@ -67,4 +71,24 @@ fn steps_do_not_allocate() {
             "{name}: a few for the answer, none for the steps"
         );
     }
+}
+
+#[test]
+fn a_perceptron_allocates_for_its_largest_batch_only() {
+    let _turn = TURN.lock().unwrap();
+    let mut mlp = Mlp::new(&[3, 64, 64, 1], Activation::Linear).unwrap();
+    let mut weights = vec![0.01; mlp.parameter_count()];
+    let mut gradient = weights.clone();
+    let mut adam = Adam::new(weights.len());
+    let inputs = vec![0.5; 100 * 3];
+    let slopes = [0.1; 100];
+    let mut count = |batch: usize| {
+        let before = COUNT.load(Ordering::Relaxed);
+        mlp.forward(&weights, &inputs[..batch * 3]).unwrap();
+        mlp.backward(&slopes[..batch], &mut gradient).unwrap();
+        adam.step(0.001, &mut weights, &gradient).unwrap();
+        COUNT.load(Ordering::Relaxed) - before
+    };
+    assert!(count(100) > 0);
+    assert_eq!([1, 100, 17, 8, 99].map(&mut count), [0; 5]);
 }

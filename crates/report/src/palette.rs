@@ -19,9 +19,10 @@ pub(crate) const BROWN: &str = "#7A4A21";
 pub(crate) const GREY: &str = "#9aa0a6";
 const ROSE: &str = "#E8C4D9";
 const MINT: &str = "#A6DBCB";
+const LILAC: &str = "#B8A9C9";
 
 /// What each colour is called in style sheets, and what it turns into on a dark screen.
-pub(crate) const ON_SCREEN: [(&str, &str, &str); 12] = [
+pub(crate) const ON_SCREEN: [(&str, &str, &str); 13] = [
     (ORANGE, "orange", "#F2B134"),
     (SKY, "sky", "#8ACBF3"),
     (GREEN, "green", "#2FBF94"),
@@ -34,6 +35,7 @@ pub(crate) const ON_SCREEN: [(&str, &str, &str); 12] = [
     (GREY, "grey", "#8b929a"),
     (ROSE, "rose", "#8F6B80"),
     (MINT, "mint", "#5E8F82"),
+    (LILAC, "lilac", "#7F7396"),
 ];
 
 /// A colour's name in style sheets.
@@ -86,6 +88,7 @@ pub(crate) fn energy_colour(item: EnergyItem) -> &'static str {
         EnergyItem::Broadcast => BLACK,
         EnergyItem::Downlink => ROSE,
         EnergyItem::Relay => MINT,
+        EnergyItem::Scoring => LILAC,
     }
 }
 
@@ -99,6 +102,7 @@ pub(crate) fn time_colour(item: TimeItem) -> &'static str {
         TimeItem::Offload => BLUE,
         TimeItem::Broadcast => GREEN,
         TimeItem::Wait => GREY,
+        TimeItem::Scoring => LILAC,
     }
 }
 

@@ -4,10 +4,9 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-use aerofed::Error;
-use aerofed::experiment::plan::PlannedRun;
+use aerofed::experiment::plan::{PlannedRun, distinct};
 use aerofed::experiment::runner::{Done, News, run_missing};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -33,20 +32,20 @@ impl BatchArgs {
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let stop = interruption()?;
-        let progress = Progress::start(runs, self.quiet);
+        let progress = Progress::start(&distinct(runs), self.quiet);
         let done = run_missing(runs, folder, jobs, &stop, &|run, news| {
             progress.hear(run, &news);
         });
         progress.finish();
         let mut done = done?;
         if !done.failures.is_empty() {
-            return Err(failure(runs, &mut done));
+            return Err(failure(&mut done));
         }
         if done.interrupted {
             anyhow::bail!(
                 "interrupted; {} of {} runs are finished and kept in {}: the same command does the rest",
                 done.found + done.ran,
-                runs.len(),
+                distinct(runs).len(),
                 folder.display()
             );
         }
@@ -59,17 +58,13 @@ impl BatchArgs {
 }
 
 /// The first failure, with the others told before it.
-fn failure(runs: &[PlannedRun], done: &mut Done) -> anyhow::Error {
+fn failure(done: &mut Done) -> anyhow::Error {
     let (first, error) = done.failures.remove(0);
-    let name = |index: usize| runs[index].folder_name();
-    for (index, other) in &done.failures {
-        console::message(&format!("{}: {other}", name(*index)));
+    for (name, other) in &done.failures {
+        console::message(&format!("{name}: {other}"));
     }
     let failed = done.failures.len() + 1;
-    Err::<(), Error>(error)
-        .with_context(|| format!("{failed} of {} runs failed; {}", runs.len(), name(first)))
-        .err()
-        .unwrap_or_else(|| anyhow::anyhow!("a run failed"))
+    anyhow::Error::new(error).context(format!("{failed} runs failed; {first}"))
 }
 
 /// A bar over the rounds of all runs for a person, a line for each run in a log file.
@@ -86,7 +81,7 @@ struct State {
 }
 
 impl Progress {
-    fn start(runs: &[PlannedRun], quiet: bool) -> Self {
+    fn start(runs: &[&PlannedRun], quiet: bool) -> Self {
         let bar = (!quiet && console::is_watched()).then(|| {
             let rounds: usize = runs.iter().map(|run| run.scenario.stop.max_rounds).sum();
             let template = "{msg} [{bar:30}] {percent} %  {elapsed} so far, ETA {eta}";

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use aerofed::experiment::comparison::{Comparison, csv};
 use aerofed::experiment::curve::{Along, mean_accuracy};
-use aerofed::experiment::plan::{ComparePlan, Contender, PlannedRun, digest};
+use aerofed::experiment::plan::{ComparePlan, Contender, digest};
 use aerofed::experiment::stored::{StoredRun, first_difference};
 use aerofed::experiment::write_whole;
 use aerofed::{Error, Scenario};
@@ -74,9 +74,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     };
     claim(&out, &shared)?;
     let folder = out.join("runs");
-    args.batch.run(&distinct(&runs), &folder)?;
+    args.batch.run(&runs.concat(), &folder)?;
 
-    let stored = read_all(&runs, &folder)?;
+    let stored = plan.stored(&folder)?;
     let comparison = Comparison::new(&plan, &stored);
     let markdown = comparison.markdown();
     let json = serde_json::to_string_pretty(&comparison)?;
@@ -144,28 +144,6 @@ fn claim(out: &Path, shared: &str) -> Result<(), Error> {
     }
     fs::create_dir_all(out).map_err(Error::io("create", out))?;
     write_whole(&mark, shared.as_bytes())
-}
-
-/// Two contenders may be the same run under two labels.
-fn distinct(runs: &[Vec<PlannedRun>]) -> Vec<PlannedRun> {
-    let mut all: Vec<PlannedRun> = Vec::new();
-    for run in runs.iter().flatten() {
-        if !all.iter().any(|other| other.id == run.id) {
-            all.push(run.clone());
-        }
-    }
-    all
-}
-
-fn read_all(runs: &[Vec<PlannedRun>], folder: &Path) -> Result<Vec<Vec<StoredRun>>, Error> {
-    let read = |run: &PlannedRun| {
-        StoredRun::find(folder, run)?.ok_or_else(|| Error::Output {
-            path: folder.join(run.folder_name()),
-            reason: "was finished and is gone".into(),
-        })
-    };
-    let of = |runs: &Vec<PlannedRun>| runs.iter().map(read).collect();
-    runs.iter().map(of).collect()
 }
 
 fn picture(plan: &ComparePlan, stored: &[Vec<StoredRun>], along: Along) -> String {

@@ -6,6 +6,7 @@ pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod deploy;
+pub(crate) mod pretrain;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod scenario;
@@ -26,6 +27,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<()> {
         Command::Data(args) => data::run(args),
         Command::Allocate(args) => allocate::run(&args),
         Command::Deploy(args) => deploy::run(&args),
+        Command::Pretrain(args) => pretrain::run(&args),
         Command::Bench(args) => bench::run(args),
     }
 }

@@ -45,7 +45,7 @@ pub fn mean_accuracy(runs: &[&StoredRun], along: Along) -> Vec<Point> {
     };
     let from = first.into_iter().fold(0.0, f64::max);
     let to = last.into_iter().fold(f64::INFINITY, f64::min);
-    if to < from {
+    if to < from || to.is_infinite() {
         return Vec::new();
     }
     let places: Vec<f64> = match along {

@@ -1,9 +1,12 @@
 //! Which runs: contenders, seeds, and the scenario of each run spelled out.
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use super::stored::StoredRun;
 use crate::Error;
 use crate::method::REGISTRY;
 use crate::scenario::{Scenario, ValidScenario};
@@ -67,13 +70,13 @@ impl Contender {
             Some((label, method)) => (label.trim(), method.trim()),
             None => (text, head.trim()),
         };
-        if label.is_empty() || label.chars().any(char::is_control) {
-            return Err(bad(text, "has an empty or unprintable label"));
-        }
         if !REGISTRY.iter().any(|entry| entry.name == method) {
             let known: Vec<_> = REGISTRY.iter().map(|entry| entry.name).collect();
             let reason = format!("no method {method:?}; there are: {}", known.join(", "));
             return Err(bad(text, &reason));
+        }
+        if label.is_empty() || label.chars().any(char::is_control) {
+            return Err(bad(text, "has an empty or unprintable label"));
         }
         let settings: Vec<String> = parts.map(|part| part.trim().to_owned()).collect();
         for setting in &settings {
@@ -167,6 +170,14 @@ impl PlannedRun {
     }
 }
 
+/// Each run once, in order: two contenders, or two figures, may ask for the same.
+#[must_use]
+pub fn distinct<'a>(runs: impl IntoIterator<Item = &'a PlannedRun>) -> Vec<&'a PlannedRun> {
+    let mut seen = HashSet::new();
+    let new = |run: &&PlannedRun| seen.insert(run.id.clone());
+    runs.into_iter().filter(new).collect()
+}
+
 /// The first twelve hexadecimal digits of a text's SHA-256: enough to tell billions of runs apart,
 /// and folders are compared in full before they are taken for a run.
 #[must_use]
@@ -251,6 +262,21 @@ impl ComparePlan {
             self.seeds.iter().map(run).collect()
         };
         self.contenders.iter().map(of).collect()
+    }
+
+    /// The finished runs of [`ComparePlan::runs`] in a folder.
+    ///
+    /// # Errors
+    /// When one is missing, or its folder holds something else.
+    pub fn stored(&self, folder: &Path) -> Result<Vec<Vec<StoredRun>>, Error> {
+        let find = |run: &PlannedRun| {
+            StoredRun::find(folder, run)?.ok_or_else(|| Error::Output {
+                path: folder.join(run.folder_name()),
+                reason: "is missing".into(),
+            })
+        };
+        let of_contender = |runs: &Vec<PlannedRun>| runs.iter().map(find).collect();
+        self.runs()?.iter().map(of_contender).collect()
     }
 
     /// What a folder of this comparison must agree on; methods and seeds may be added.

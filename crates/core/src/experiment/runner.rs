@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::plan::PlannedRun;
+use super::plan::{PlannedRun, distinct};
 use super::stored::StoredRun;
 use crate::record::{RoundRecord, StoppedBy, Summary};
 use crate::run::run_on;
@@ -32,14 +32,14 @@ pub struct Done {
     pub found: usize,
     /// Runs that were done now.
     pub ran: usize,
-    /// Runs that failed, by their place in the list.
-    pub failures: Vec<(usize, Error)>,
+    /// Runs that failed, by their folder's name.
+    pub failures: Vec<(String, Error)>,
     /// Whether it was told to stop before everything was done.
     pub interrupted: bool,
 }
 
-/// Does the runs that `folder` does not hold yet, `jobs` at a time with one thread each. A run
-/// appears in the folder when it is finished, and not before. When `stop` is raised, runs under
+/// Does the runs that `folder` does not hold yet, each once, `jobs` at a time with one thread each. A
+/// run appears in the folder when it is finished, and not before. When `stop` is raised, runs under
 /// way are dropped at the end of their round.
 ///
 /// # Errors
@@ -55,12 +55,12 @@ pub fn run_missing(
     fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
     let mut missing = Vec::new();
     let mut done = Done::default();
-    for (index, run) in runs.iter().enumerate() {
+    for run in distinct(runs) {
         if StoredRun::find(folder, run)?.is_some() {
             done.found += 1;
             watch(run, News::Found);
         } else {
-            missing.push(index);
+            missing.push(run);
         }
     }
     let next = AtomicUsize::new(0);
@@ -69,10 +69,9 @@ pub fn run_missing(
     let shared = Mutex::new(done);
     let work = || {
         while !stop.load(Ordering::Relaxed) && !hopeless.load(Ordering::Relaxed) {
-            let Some(&index) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else {
+            let Some(&run) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else {
                 break;
             };
-            let run = &runs[index];
             let outcome = run_one(run, folder, stop, watch);
             let mut done = shared.lock().unwrap_or_else(PoisonError::into_inner);
             match outcome {
@@ -84,7 +83,7 @@ pub fn run_missing(
                 Err(error) => {
                     let own_fault = matches!(error, Error::Decision { .. });
                     hopeless.fetch_or(!own_fault, Ordering::Relaxed);
-                    done.failures.push((index, error));
+                    done.failures.push((run.folder_name(), error));
                     watch(run, News::Failed);
                 }
             }
@@ -96,7 +95,7 @@ pub fn run_missing(
         }
     });
     let mut done = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.failures.sort_by_key(|(index, _)| *index);
+    done.failures.sort_by(|a, b| a.0.cmp(&b.0));
     done.interrupted = done.ran + done.failures.len() < missing.len();
     Ok(done)
 }

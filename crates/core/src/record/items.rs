@@ -67,16 +67,20 @@ macro_rules! items {
             }
         }
 
-        /// What is absent is 0: files from before an item was counted apart.
         impl<'de> Deserialize<'de> for $table {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                // JSON has neither NaN nor infinity: both are null.
+                let mut amounts = BTreeMap::<String, Option<f64>>::deserialize(deserializer)?;
                 let mut table = Self::default();
-                for (name, amount) in BTreeMap::<String, Option<f64>>::deserialize(deserializer)? {
-                    let item = $item::ALL.into_iter().find(|item| item.name() == name);
-                    let item = item.ok_or_else(|| D::Error::custom(format!("no item is called `{name}`")))?;
-                    table.add(item, amount.unwrap_or(f64::NAN));
+                for item in $item::ALL {
+                    let amount = amounts.remove(item.name());
+                    let amount = amount.ok_or_else(|| D::Error::missing_field(item.name()))?;
+                    table.0[item as usize] = amount.unwrap_or(f64::NAN);
                 }
-                Ok(table)
+                match amounts.keys().next() {
+                    None => Ok(table),
+                    Some(other) => Err(D::Error::custom(format_args!("unknown item {other}"))),
+                }
             }
         }
     };
@@ -88,6 +92,8 @@ items! {
     /// Joules by item.
     Energy, total_j,
     {
+        /// Personal models of UAVs: training, sending and comparing them.
+        Scoring => "scoring_j",
         /// Devices computing, Eq. (9).
         DeviceCompute => "device_compute_j",
         /// Devices sending their models, Eq. (12).
@@ -119,6 +125,8 @@ items! {
     /// Seconds by item.
     Time, total_s,
     {
+        /// Training the personal models of UAVs, sending and comparing them.
+        Scoring => "scoring_s",
         /// The slowest device of the slowest cell computing.
         Compute => "compute_s",
         /// That device sending.
@@ -154,10 +162,11 @@ mod tests {
             (json["relay_j"].as_f64(), json["move_j"].as_f64()),
             (Some(5.0), Some(4.0))
         );
-        assert_eq!(serde_json::from_value::<Energy>(json).unwrap(), sum);
-        let partial: Energy = serde_json::from_str(r#"{"relay_j":1.5}"#).unwrap();
-        assert_eq!(partial.total_j(), 1.5);
-        let unknown = serde_json::from_str::<Energy>(r#"{"tea_j":1.5}"#);
-        assert!(unknown.unwrap_err().to_string().contains("tea_j"));
+        assert_eq!(serde_json::from_value::<Energy>(json.clone()).unwrap(), sum);
+        for (odd, value) in [("relay_j", "x".into()), ("colour", 1.0.into())] {
+            let mut json = json.clone();
+            json[odd] = value;
+            assert!(serde_json::from_value::<Energy>(json).is_err());
+        }
     }
 }

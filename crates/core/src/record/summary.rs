@@ -19,7 +19,7 @@ pub enum StoppedBy {
     Converged,
     /// No UAV is left, and none will return.
     NoUavLeft,
-    /// The global model is no longer finite.
+    /// The global model, or its loss, is no longer finite.
     Diverged,
     /// Whoever watched the run asked it to stop.
     Interrupted,

@@ -2,6 +2,8 @@
 
 pub mod augmented_lagrangian;
 pub mod bandwidth;
+pub mod replay;
+pub mod td3;
 
 use serde::{Deserialize, Serialize};
 
