@@ -8,6 +8,7 @@ use crate::commands::compare::CompareArgs;
 use crate::commands::data::DataArgs;
 use crate::commands::deploy::DeployArgs;
 use crate::commands::pretrain::PretrainArgs;
+use crate::commands::report::ReportArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::scenario::ScenarioArgs;
 
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Compare methods over seeds: what each needs to reach an accuracy
     Compare(CompareArgs),
+    /// Turn run folders into one page to look at: curves, costs, a map replay
+    Report(ReportArgs),
     /// List the methods
     #[command(after_help = "Example:\n  aerofed run --method hfl")]
     Methods,

@@ -7,6 +7,7 @@ pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod deploy;
 pub(crate) mod pretrain;
+pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod scenario;
 
@@ -20,6 +21,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Methods => methods::run(),
         Command::Scenario(args) => scenario::run(&args),
         Command::Data(args) => data::run(args),
