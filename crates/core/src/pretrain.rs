@@ -43,7 +43,7 @@ pub struct Plan {
 impl Default for Plan {
     fn default() -> Self {
         Self {
-            episodes: 100,
+            episodes: 50,
             rounds: 10,
             updates: 4_000,
         }
