@@ -28,6 +28,9 @@ pub(crate) fn is_bad_input(error: &anyhow::Error) -> bool {
                 .downcast_ref::<aerofed_data::Error>()
                 .is_some_and(aerofed_data::Error::is_bad_input)
             || cause.is::<aerofed_nn::Error>()
+            || cause
+                .downcast_ref::<aerofed_report::Error>()
+                .is_some_and(aerofed_report::Error::is_bad_input)
     })
 }
 
@@ -38,6 +41,19 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
         .chain()
         .filter_map(|cause| cause.downcast_ref())
         .any(closed)
+}
+
+/// An error and its causes in one line, each said once: many errors already end with their cause.
+pub(crate) fn explain(error: &anyhow::Error) -> String {
+    let mut causes = error.chain().map(ToString::to_string);
+    let first = causes.next().unwrap_or_default();
+    causes.fold(first, |text, cause| {
+        if text.ends_with(&cause) {
+            text
+        } else {
+            format!("{text}: {cause}")
+        }
+    })
 }
 
 /// A result, to stdout.

@@ -16,7 +16,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if console::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            console::message(&format!("error: {error:#}"));
+            console::message(&format!("error: {}", console::explain(&error)));
             ExitCode::from(if console::is_bad_input(&error) { 2 } else { 1 })
         }
     }

@@ -110,6 +110,7 @@ fn fields_of_other_kinds_refuse_bad_values_by_name() {
         (dirichlet, "data.partition.alpha=0", "alpha"),
         (dirichlet, "data.partition.alpha=nan", "alpha"),
         (shards, "data.partition.per_device=0", "per_device"),
+        ("seed=1", "fitness.compute=0.9", "fitness.compute"),
         ("uavs.count=2", "uavs.layout={kind=\"quincunx\"}", "layout"),
         (
             "uavs.count=2",
@@ -174,6 +175,11 @@ fn fields_of_other_kinds_refuse_bad_values_by_name() {
             "objective",
         ),
         ("allocation.kind=p1", "allocation.estimate=3", "estimate"),
+        (
+            "methods.oort.exploration=0.1",
+            "methods.oort.exploration_min=0.2",
+            "exploration_min",
+        ),
         ("weights.energy=0", "weights.time=0", "weights"),
         ("data.set=idx", "data.dir=\"\"", "data.dir"),
         ("data.set=images", "data.dir=\"\"", "data.dir"),

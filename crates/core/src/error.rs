@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::checkpoint::Flaw;
 use crate::scenario::ScenarioError;
 use crate::solve::bandwidth::CellError;
+use crate::solve::td3::Td3Error;
 
 /// Everything that can stop a run from starting or finishing.
 ///
@@ -24,6 +26,17 @@ pub enum Error {
     /// A cell cannot be planned for.
     #[error(transparent)]
     Cell(#[from] CellError),
+    /// A list of methods, a comparison or an experiment that cannot be planned.
+    #[error("{place}: {reason}")]
+    Plan {
+        /// Which part of it.
+        place: String,
+        /// Why it cannot be used.
+        reason: String,
+    },
+    /// An agent cannot be made or used.
+    #[error("threshold agent: {0}")]
+    Agent(#[from] Td3Error),
     /// A decision module returned something that the world cannot carry out.
     #[error("method `{method}` made an impossible decision: {reason}")]
     Decision {
@@ -38,6 +51,32 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
         /// Why it cannot be used.
+        reason: String,
+    },
+    /// A file of a run folder does not say what such a file says.
+    #[error("{}, line {line}: {reason}", path.display())]
+    Log {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A checkpoint that cannot be used.
+    #[error("checkpoint {} {flaw}", path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        flaw: Flaw,
+    },
+    /// What a checkpoint holds for one part of a run does not fit that part.
+    #[error("saved state of the {part}: {reason}")]
+    State {
+        /// Which part, as in "allocation".
+        part: &'static str,
+        /// Why it does not fit.
         reason: String,
     },
     /// Reading or writing a file failed.

@@ -6,13 +6,18 @@
 //!
 //! Data flows one way: [`scenario`] → [`world`] → [`nature`] → [`decide`] → [`learn`] → [`record`].
 
+pub mod checkpoint;
 pub mod decide;
+mod disk;
+pub mod environment;
 mod error;
+pub mod experiment;
 pub mod geometry;
 pub mod grid;
 pub mod learn;
 pub mod method;
 pub mod nature;
+pub mod pretrain;
 pub mod record;
 pub mod run;
 pub mod run_folder;

@@ -1,19 +1,21 @@
 //! What a round leaves behind.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::geometry::Point;
 use crate::world::{DeviceId, Status, UavId};
 
 mod items;
+mod sightings;
 mod summary;
 
 pub use items::{Energy, EnergyItem, Time, TimeItem};
+pub use sightings::{Part, Sightings};
 pub use summary::{Reached, StoppedBy, Summary};
 
 /// One UAV in one global round. Its battery obeys
 /// `battery_before_j + recharged_j = battery_after_j + energy.total_j()`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UavRecord {
     /// Which UAV.
     pub uav: UavId,
@@ -40,7 +42,7 @@ pub struct UavRecord {
 }
 
 /// One global round.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundRecord {
     /// From 1.
     pub round: usize,
@@ -76,6 +78,8 @@ pub struct RoundRecord {
     pub test_accuracy: f64,
     /// Each UAV.
     pub uavs: Vec<UavRecord>,
+    /// The devices, as a map shows them.
+    pub devices: Sightings,
     /// What happened.
     pub events: Vec<Event>,
 }
@@ -89,7 +93,7 @@ impl RoundRecord {
 }
 
 /// Something worth telling.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// The global round.
     pub round: usize,
@@ -101,7 +105,7 @@ pub struct Event {
 }
 
 /// What can happen.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EventKind {
@@ -110,8 +114,10 @@ pub enum EventKind {
         /// Which UAV.
         uav: UavId,
         /// What it has, J.
+        #[serde(deserialize_with = "number")]
         battery_j: f64,
         /// What it would need, J.
+        #[serde(deserialize_with = "number")]
         needed_j: f64,
     },
     /// A UAV left for the base.
@@ -144,6 +150,7 @@ pub enum EventKind {
         /// Where it hovers now.
         to_m: Point,
         /// What the flight cost, J.
+        #[serde(deserialize_with = "number")]
         energy_j: f64,
     },
     /// A UAV was lost without warning, by a fault.
@@ -158,6 +165,7 @@ pub enum EventKind {
         /// Which UAV.
         uav: UavId,
         /// What is left, J.
+        #[serde(deserialize_with = "number")]
         battery_j: f64,
     },
     /// A UAV could not hand over its edge model: neither the aggregator nor a UAV between hears it.
@@ -167,6 +175,15 @@ pub enum EventKind {
         /// Device updates of this global round that stayed behind.
         updates_lost: usize,
     },
+    /// An asynchronous cell's model reached the aggregator and was merged.
+    ModelArrived {
+        /// Whose.
+        uav: UavId,
+        /// When, s.
+        time_s: f64,
+        /// How often the global model was merged since the cell fetched it.
+        staleness: usize,
+    },
     /// No device was selected by any UAV.
     NobodyTrained,
     /// Every UAV was away; the fleet waited for the first to return.
@@ -174,6 +191,13 @@ pub enum EventKind {
         /// Until when, s.
         until_s: f64,
     },
-    /// The global model is no longer finite.
+    /// The global model, or its loss, is no longer finite.
     Diverged,
+}
+
+/// A number of a JSON file, which has neither NaN nor infinity: both are written as null and read as
+/// NaN.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let number = Option::deserialize(deserializer)?;
+    Ok(number.unwrap_or(f64::NAN))
 }

@@ -1,20 +1,32 @@
-//! A run on disk: `scenario.toml`, `rounds.csv`, `uavs.csv`, `events.jsonl`, `summary.json`,
-//! `model.safetensors`.
+//! A run on disk: `scenario.toml`, `rounds.csv`, `uavs.csv`, `devices.jsonl`, `events.jsonl`,
+//! `summary.json`, `model.safetensors`. [`RunLog`] reads one back.
 //!
 //! Everything is written to `NAME.partial` beside the final place and renamed when it is complete:
-//! a folder that carries the final name is whole.
+//! a folder that carries the final name is whole. While a run writes it, the partial folder is locked;
+//! one that is not locked was left behind, and its checkpoints let the run go on.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use crate::Error;
-use crate::record::{EnergyItem, RoundRecord, TimeItem, UavRecord};
+use serde::{Deserialize, Serialize};
+
+use crate::record::{EnergyItem, RoundRecord, Sightings, StoppedBy, TimeItem, UavRecord};
 use crate::run::Outcome;
 use crate::scenario::Scenario;
 use crate::world::Status;
+use crate::{Error, checkpoint, disk};
+
+mod place;
+mod read;
+
+pub use place::{LeftBehind, is_free};
+use place::{check_target, clear, lock, partial_of, refuse};
+
+pub use read::RunLog;
 
 /// A run folder being written.
 pub struct RunFolder {
@@ -22,40 +34,67 @@ pub struct RunFolder {
     partial: PathBuf,
     rounds: BufWriter<File>,
     uavs: BufWriter<File>,
+    devices: BufWriter<File>,
     events: BufWriter<File>,
+    /// Held while the run is under way; the system lets go of it whatever becomes of the process.
+    _lock: Option<File>,
 }
 
 impl RunFolder {
-    /// Starts a folder for a run; an existing one is refused, or replaced at the end when `force`.
+    /// Starts a folder for a run; an existing one is refused, or replaced at the end when `force`. So is an unfinished run
+    /// that could go on from a checkpoint; what else an earlier run left unfinished is removed.
     ///
     /// # Errors
-    /// When the folder exists or cannot be made.
+    /// When the folder exists, is being written, or cannot be made.
     pub fn create(path: &Path, scenario: &Scenario, force: bool) -> Result<Self, Error> {
-        let refuse = |reason: &str| Error::Output {
-            path: path.into(),
-            reason: reason.into(),
-        };
-        let Some(name) = path.file_name() else {
-            return Err(refuse("not a folder name"));
-        };
-        if path.exists() && !path.is_dir() {
-            return Err(refuse("is a file"));
-        }
-        if path.exists() && !force && !is_empty(path) {
-            return Err(refuse(
-                "exists and is not empty; choose another, or --force to replace it",
-            ));
-        }
-        let mut partial_name = name.to_os_string();
-        partial_name.push(".partial");
-        let partial = path.with_file_name(partial_name);
-        if partial.exists() {
-            fs::remove_dir_all(&partial).map_err(Error::io("remove", &partial))?;
-        }
+        check_target(path, force)?;
+        let partial = partial_of(path);
+        let left_behind = partial.exists();
         fs::create_dir_all(&partial).map_err(Error::io("create", &partial))?;
-        let text = scenario.to_toml()?;
-        fs::write(partial.join("scenario.toml"), text)
-            .map_err(Error::io("write", partial.join("scenario.toml")))?;
+        let lock = lock(&partial)?;
+        if left_behind {
+            if let (false, Some((round, _))) = (force, checkpoint::list(&partial).first()) {
+                return Err(refuse(
+                    &partial,
+                    format!(
+                        "holds an unfinished run with a checkpoint after round {round}; `aerofed run --resume {}` \
+                         continues it, --force starts anew",
+                        path.display()
+                    ),
+                ));
+            }
+            clear(&partial)?;
+        }
+        disk::replace_file(
+            &partial.join("scenario.toml"),
+            scenario.to_toml()?.as_bytes(),
+        )?;
+        Self::begin(path, partial, lock)
+    }
+
+    /// Takes up a folder whose run was set down; the files are written anew from the rounds so far.
+    ///
+    /// # Errors
+    /// When its final place is taken (unless `force`), or the disk does not take it.
+    pub fn reopen(left: LeftBehind, records: &[RoundRecord], force: bool) -> Result<Self, Error> {
+        let LeftBehind { path, folder, lock } = left;
+        let partial = partial_of(&path);
+        if folder == path {
+            // An interrupted run that was given its final name is under way again.
+            fs::rename(&path, &partial).map_err(Error::io("reopen", &path))?;
+        } else {
+            check_target(&path, force)?;
+        }
+        disk::remove_strays(&partial)?;
+        let mut folder = Self::begin(&path, partial, lock)?;
+        records
+            .iter()
+            .try_for_each(|record| folder.append(record))?;
+        Ok(folder)
+    }
+
+    /// Starts the files that grow round by round.
+    fn begin(path: &Path, partial: PathBuf, lock: Option<File>) -> Result<Self, Error> {
         let file = |name: &str| {
             let path = partial.join(name);
             File::create(&path)
@@ -66,18 +105,27 @@ impl RunFolder {
             path: path.into(),
             rounds: file("rounds.csv")?,
             uavs: file("uavs.csv")?,
+            devices: file("devices.jsonl")?,
             events: file("events.jsonl")?,
             partial,
+            _lock: lock,
         };
         folder.line("rounds.csv", &round_header())?;
         folder.line("uavs.csv", &uav_header())?;
         Ok(folder)
     }
 
+    /// Where the run is being written.
+    #[must_use]
+    pub fn partial(&self) -> &Path {
+        &self.partial
+    }
+
     fn line(&mut self, name: &'static str, text: &str) -> Result<(), Error> {
         let file = match name {
             "rounds.csv" => &mut self.rounds,
             "uavs.csv" => &mut self.uavs,
+            "devices.jsonl" => &mut self.devices,
             _ => &mut self.events,
         };
         writeln!(file, "{text}").map_err(Error::io("write", self.partial.join(name)))
@@ -88,10 +136,20 @@ impl RunFolder {
     /// # Errors
     /// When the disk does not take it.
     pub fn append(&mut self, record: &RoundRecord) -> Result<(), Error> {
+        if !self.partial.exists() {
+            // Open files would go on swallowing rounds that nobody will ever see.
+            let vanished = std::io::Error::new(ErrorKind::NotFound, "the folder has vanished");
+            return Err(Error::io("write", &self.partial)(vanished));
+        }
         self.line("rounds.csv", &round_row(record))?;
         for uav in &record.uavs {
             self.line("uavs.csv", &uav_row(record.round, uav))?;
         }
+        let seen = DevicesLine {
+            round: record.round,
+            seen: Cow::Borrowed(&record.devices),
+        };
+        self.line("devices.jsonl", &json(&seen))?;
         for event in &record.events {
             self.line("events.jsonl", &json(event))?;
         }
@@ -99,6 +157,7 @@ impl RunFolder {
         for (file, name) in [
             (&mut self.rounds, "rounds.csv"),
             (&mut self.uavs, "uavs.csv"),
+            (&mut self.devices, "devices.jsonl"),
             (&mut self.events, "events.jsonl"),
         ] {
             file.flush()
@@ -112,8 +171,7 @@ impl RunFolder {
     /// # Errors
     /// When the disk does not take it.
     pub fn add_file(&self, name: &str, contents: &[u8]) -> Result<(), Error> {
-        let path = self.partial.join(name);
-        fs::write(&path, contents).map_err(Error::io("write", path))
+        disk::write_synced(&self.partial.join(name), contents)
     }
 
     /// Gives up: removes what was written so far.
@@ -122,7 +180,7 @@ impl RunFolder {
         _ = fs::remove_dir_all(&self.partial);
     }
 
-    /// Writes the summary and the model, and gives the folder its final name.
+    /// Writes the summary and the model, and gives the folder its final name. The checkpoints of an interrupted run stay.
     ///
     /// # Errors
     /// When the disk does not take it.
@@ -132,19 +190,51 @@ impl RunFolder {
         let model =
             aerofed_nn::to_safetensors(&outcome.network, &outcome.weights, &BTreeMap::new())?;
         self.add_file("model.safetensors", &model)?;
-        if self.path.exists() {
-            fs::remove_dir_all(&self.path).map_err(Error::io("replace", &self.path))?;
+        for (file, name) in [
+            (&self.rounds, "rounds.csv"),
+            (&self.uavs, "uavs.csv"),
+            (&self.devices, "devices.jsonl"),
+            (&self.events, "events.jsonl"),
+        ] {
+            file.get_ref()
+                .sync_all()
+                .map_err(Error::io("write", self.partial.join(name)))?;
         }
-        fs::rename(&self.partial, &self.path).map_err(Error::io("finish", &self.path))
+        let replaced = self
+            .path
+            .exists()
+            .then(|| disk::beside(&self.path, "replaced.partial"));
+        if let Some(old) = &replaced {
+            // Moved out of the way first: at no moment is neither of the two there.
+            remove_folder(old)?;
+            fs::rename(&self.path, old).map_err(Error::io("replace", &self.path))?;
+        }
+        fs::rename(&self.partial, &self.path).map_err(Error::io("finish", &self.path))?;
+        disk::sync_folder_of(&self.path)?;
+        if outcome.summary.stopped_by != StoppedBy::Interrupted {
+            checkpoint::remove_all(&self.path)?;
+        }
+        replaced.map_or(Ok(()), |old| remove_folder(&old))
     }
 }
 
-fn is_empty(folder: &Path) -> bool {
-    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+/// A line of `devices.jsonl`.
+#[derive(Serialize, Deserialize)]
+struct DevicesLine<'a> {
+    round: usize,
+    #[serde(flatten)]
+    seen: Cow<'a, Sightings>,
+}
+
+fn remove_folder(path: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::io("remove", path)(error)),
+        _ => Ok(()),
+    }
 }
 
 /// Records have no maps with odd keys, so this cannot fail.
-fn json(value: &impl serde::Serialize) -> String {
+fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 

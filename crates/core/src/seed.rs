@@ -30,6 +30,12 @@ pub enum Stream {
     Association = 9,
     /// Where UAVs look for better posts.
     Redeployment = 10,
+    /// Mini-batches of a UAV's personal model.
+    Personal = 11,
+    /// The first networks of a threshold agent.
+    Agent = 12,
+    /// Worlds and thresholds that agents are trained on before a run.
+    Pretraining = 13,
 }
 
 /// The stream for `(seed, stream, round, id)`: the four numbers are the cipher's whole key, so two

@@ -10,6 +10,9 @@ use crate::scenario::{Area, Layout, ValidScenario};
 use crate::seed::{Stream, stream};
 
 mod layout;
+mod saved;
+
+pub(crate) use saved::SavedWorld;
 
 /// A device's number, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -55,7 +58,7 @@ pub struct Devices {
 }
 
 /// Where a UAV is in its life.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Serving devices.

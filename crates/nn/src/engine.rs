@@ -152,6 +152,33 @@ impl Engine {
         Ok(parts.concat())
     }
 
+    /// Softmax outputs of several models, each on samples of its own: `classes` values a sample.
+    ///
+    /// # Errors
+    /// When examples, weights, indices or labels do not fit the network.
+    pub fn outputs(
+        &self,
+        examples: &Examples,
+        models: &[(&[f32], &[u32])],
+    ) -> Result<Vec<Vec<f32>>, Error> {
+        examples.check(&self.network)?;
+        for (weights, indices) in models {
+            check_weights(&self.network, weights, "weights")?;
+            examples.check_indices(&self.network, indices)?;
+        }
+        let order: Vec<usize> = (0..models.len()).collect();
+        let classes = self.network.classes();
+        self.spread(&order, |worker, index| {
+            let (weights, indices) = models[index];
+            let mut said = Vec::with_capacity(indices.len() * classes);
+            let wanted = Wanted::Softmax;
+            worker.each_group(&self.plan, examples, weights, indices, wanted, |outcome| {
+                append_lanes(&mut said, outcome.softmax, classes, &outcome);
+            });
+            said
+        })
+    }
+
     /// Gradient of each sample's loss with respect to the sample, one map per index.
     ///
     /// # Errors

@@ -1,13 +1,14 @@
 //! `aerofed run`
 
-use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use aerofed::run::run_on;
-use aerofed::run_folder::RunFolder;
-use aerofed::{Method, RoundRecord, ValidScenario};
+use aerofed::checkpoint::{self, Checkpoints, Fingerprint};
+use aerofed::run::{Outcome, Run};
+use aerofed::run_folder::{self, LeftBehind, RunFolder, RunLog};
+use aerofed::{Method, RoundRecord, Scenario, ValidScenario};
+use aerofed_report::Report;
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -19,9 +20,12 @@ use crate::console::{self, BadInput};
 #[command(after_help = "Examples:\n  \
     aerofed run\n  \
     aerofed run paper --rounds 20 --set training.learning_rate=0.05\n  \
-    aerofed run mine.toml --seed 7 --out runs/seven --json\n\n\
-    Writes scenario.toml, rounds.csv, uavs.csv, events.jsonl, summary.json, model.safetensors,\n\
-    progress.svg and map.svg. Ctrl-C ends the run after the current round and keeps its results.")]
+    aerofed run mine.toml --seed 7 --out runs/seven --json\n  \
+    aerofed run --resume runs/seven\n\n\
+    Writes scenario.toml, rounds.csv, uavs.csv, devices.jsonl, events.jsonl, summary.json,\n\
+    model.safetensors, progress.svg, map.svg, and report.html with all of it to look at.\n\
+    Ctrl-C ends the run after the current round and keeps its results;\n\
+    --resume continues it, or one that was killed, with the same results as if it had never stopped.")]
 pub(crate) struct RunArgs {
     /// A scenario file, or `paper` or `quickstart`; none: the quick start
     scenario: Option<PathBuf>,
@@ -43,6 +47,12 @@ pub(crate) struct RunArgs {
     /// Replace the folder given by --out if it exists
     #[arg(long)]
     force: bool,
+    /// Continue the run in this folder from its last good checkpoint
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "method", "seed", "rounds", "settings", "out"])]
+    resume: Option<PathBuf>,
+    /// Rounds from one checkpoint to the next; 0: none but when interrupted
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    checkpoint_every: usize,
     /// Worker threads; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -67,53 +77,37 @@ impl RunArgs {
         );
         all
     }
+
+    fn threads(&self) -> usize {
+        match self.threads {
+            Some(threads) => threads.into(),
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
 }
 
 pub(crate) fn run(args: &RunArgs) -> Result<()> {
-    let scenario = scenario::load(args.scenario.as_ref(), &args.all_settings())?;
-    let threads = match args.threads {
-        Some(threads) => usize::from(threads),
-        None => std::thread::available_parallelism().map_or(1, usize::from),
-    };
-    let out = match &args.out {
-        Some(path) if path.as_os_str().is_empty() => {
-            return Err(BadInput("`--out` is empty, allowed: a folder".into()).into());
-        }
-        Some(path) => path.clone(),
-        None => unused_folder(&scenario),
-    };
-    let mut folder = RunFolder::create(&out, &scenario, args.force)?;
-    let progress = Progress::start(&scenario, args.quiet);
     let interrupted = interruption()?;
-
-    let mut method = Method::of(&scenario);
-    let mut written = Ok(());
-    let outcome = run_on(&scenario, &mut method, threads, |record| {
+    let work = match &args.resume {
+        Some(path) => Work::resume(path, args)?,
+        None => Some(Work::begin(args)?),
+    };
+    let Some(mut work) = work else {
+        return Ok(());
+    };
+    let progress = Progress::start(&work.scenario, args.quiet);
+    let ran = work.run_on(args.checkpoint_every, &interrupted, |record| {
         progress.show(record);
-        written = folder.append(record);
-        if written.is_err() || interrupted.load(Ordering::Relaxed) {
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
     });
     progress.finish();
-    // Nothing of a run that failed is worth keeping: what was wrong is said, the folder goes.
-    let outcome = match (outcome, written) {
-        (Ok(outcome), Ok(())) => outcome,
-        (Err(error), _) | (_, Err(error)) => {
-            folder.discard();
-            return Err(error.into());
-        }
-    };
-
-    let plot = aerofed_report::progress_svg(&outcome.summary, &outcome.records);
-    folder.add_file("progress.svg", plot.as_bytes())?;
-    if let Some(last) = outcome.records.last() {
-        let uavs = &scenario.uavs;
-        let map = aerofed_report::map_svg(&outcome.world, last, uavs.base_m, uavs.battery_j);
-        folder.add_file("map.svg", map.as_bytes())?;
+    if let Err(error) = ran {
+        return Err(work.give_up(error));
     }
-    folder.finish(&outcome)?;
+    let (out, partial) = (work.out.clone(), work.folder.partial().to_owned());
+    let mut outcome = work.run.finish(&work.method);
+    let rounds = outcome.records.len();
+    write_results(work.folder, &work.scenario, &mut outcome)
+        .map_err(|error| kept_in(&partial, &out, rounds, error))?;
     if args.json {
         console::result(&serde_json::to_string(&outcome.summary)?)?;
     } else {
@@ -125,6 +119,154 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     Ok(())
 }
 
+/// A run and where it is written.
+struct Work {
+    scenario: ValidScenario,
+    method: Method,
+    run: Run,
+    out: PathBuf,
+    folder: RunFolder,
+    checkpoints: Checkpoints,
+}
+
+impl Work {
+    fn begin(args: &RunArgs) -> Result<Self> {
+        let scenario = scenario::load(args.scenario.as_ref(), &args.all_settings())?;
+        let out = match &args.out {
+            Some(path) if path.as_os_str().is_empty() => {
+                return Err(BadInput("`--out` is empty, allowed: a folder".into()).into());
+            }
+            Some(path) => path.clone(),
+            None => unused_folder(&scenario),
+        };
+        let folder = RunFolder::create(&out, &scenario, args.force)?;
+        let run = match Run::new(&scenario, args.threads()) {
+            Ok(run) => run,
+            Err(error) => {
+                folder.discard();
+                return Err(error.into());
+            }
+        };
+        Ok(Self {
+            method: Method::of(&scenario),
+            checkpoints: Checkpoints::new(folder.partial(), Fingerprint::of(&scenario)?),
+            scenario,
+            run,
+            out,
+            folder,
+        })
+    }
+
+    /// The run that was left in a folder; none when it is finished.
+    fn resume(path: &Path, args: &RunArgs) -> Result<Option<Self>> {
+        let Some(left) = LeftBehind::find(path)? else {
+            console::message(&format!("{}: the run is finished", path.display()));
+            return Ok(None);
+        };
+        let scenario = left.scenario()?;
+        let fingerprint = Fingerprint::of(&scenario)?;
+        let take_up = |saved: &[u8]| {
+            let mut method = Method::of(&scenario);
+            Run::resume(&scenario, &mut method, args.threads(), saved).map(|run| (method, run))
+        };
+        let refused = |error: &aerofed::Error| console::message(&format!("{error}; not used"));
+        let latest =
+            Checkpoints::new(left.folder(), fingerprint.clone()).latest(take_up, refused)?;
+        let (method, run) = match latest {
+            Some(both) => both,
+            None => (Method::of(&scenario), Run::new(&scenario, args.threads())?),
+        };
+        if !args.quiet {
+            let round = run.records().len();
+            console::message(&format!("continuing after round {round}"));
+        }
+        let out = left.destination().to_owned();
+        let folder = RunFolder::reopen(left, run.records(), args.force)?;
+        Ok(Some(Self {
+            checkpoints: Checkpoints::new(folder.partial(), fingerprint),
+            scenario,
+            method,
+            run,
+            out,
+            folder,
+        }))
+    }
+
+    fn run_on(
+        &mut self,
+        checkpoint_every: usize,
+        interrupted: &AtomicBool,
+        watch: impl Fn(&RoundRecord),
+    ) -> Result<(), aerofed::Error> {
+        while let Some(record) = self.run.step(&mut self.method)? {
+            watch(record);
+            self.folder.append(record)?;
+            let round = record.round;
+            let stop = interrupted.load(Ordering::Relaxed);
+            let due = checkpoint_every > 0 && round.is_multiple_of(checkpoint_every);
+            if (due || stop) && self.run.stopped_by().is_none() {
+                self.checkpoints
+                    .write(round, &self.run.save(&self.method))?;
+            }
+            if stop {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what is complete of a run that failed; before the first round that is nothing.
+    fn give_up(self, error: aerofed::Error) -> anyhow::Error {
+        let rounds = self.run.records().len();
+        if rounds == 0 {
+            self.folder.discard();
+            return error.into();
+        }
+        kept_in(self.folder.partial(), &self.out, rounds, error)
+    }
+}
+
+/// The page takes the records: there may be too many to have them twice.
+fn write_results(
+    folder: RunFolder,
+    scenario: &ValidScenario,
+    outcome: &mut Outcome,
+) -> Result<(), aerofed::Error> {
+    let plot = aerofed_report::progress_svg(&outcome.summary, &outcome.records);
+    folder.add_file("progress.svg", plot.as_bytes())?;
+    if let Some(last) = outcome.records.last() {
+        let uavs = &scenario.uavs;
+        let map = aerofed_report::map_svg(&outcome.world, last, uavs.base_m, uavs.battery_j);
+        folder.add_file("map.svg", map.as_bytes())?;
+    }
+    let log = RunLog {
+        scenario: Scenario::clone(scenario),
+        records: std::mem::take(&mut outcome.records),
+        summary: outcome.summary.clone(),
+    };
+    let page = Report::of_runs(vec![log]).html();
+    folder.add_file("report.html", page.as_bytes())?;
+    folder.finish(outcome)
+}
+
+/// An error after some rounds: what is left of them, and how to go on.
+fn kept_in(partial: &Path, out: &Path, rounds: usize, error: aerofed::Error) -> anyhow::Error {
+    if !partial.exists() {
+        return error.into();
+    }
+    let saved = match checkpoint::list(partial).first() {
+        Some((round, _)) => format!(
+            "; `aerofed run --resume {}` continues after round {round}",
+            out.display()
+        ),
+        None => String::new(),
+    };
+    let partial = partial.display();
+    anyhow::Error::new(error).context(format!(
+        "stopped in round {rounds}, what is complete stays in {partial}{saved}"
+    ))
+}
+
 /// `runs/SCENARIO-METHOD-SEED`, with a number behind it when that is taken.
 fn unused_folder(scenario: &ValidScenario) -> PathBuf {
     let name = format!("{}-{}-{}", scenario.name, scenario.method, scenario.seed);
@@ -134,12 +276,12 @@ fn unused_folder(scenario: &ValidScenario) -> PathBuf {
     });
     candidates
         .into_iter()
-        .find(|path| !path.exists())
+        .find(|path| run_folder::is_free(path))
         .unwrap_or_else(|| name.into())
 }
 
 /// A flag that the first Ctrl-C or SIGTERM raises; the second one ends the program at once.
-fn interruption() -> Result<Arc<AtomicBool>> {
+pub(super) fn interruption() -> Result<Arc<AtomicBool>> {
     let raised = Arc::new(AtomicBool::new(false));
     let handle = Arc::clone(&raised);
     ctrlc::set_handler(move || {

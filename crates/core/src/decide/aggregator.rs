@@ -2,6 +2,7 @@
 
 use crate::scenario;
 use crate::world::{Uav, UavId};
+use crate::{Error, checkpoint};
 
 /// A UAV that could aggregate.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +19,19 @@ pub struct Candidate<'a> {
 pub trait AggregatorChoice: Send {
     /// One of the candidates, of which there is at least one.
     fn choose(&mut self, candidates: &[Candidate]) -> UavId;
+
+    /// What it carries from round to round, see [`checkpoint`].
+    fn save(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Takes up what [`save`](Self::save) gave.
+    ///
+    /// # Errors
+    /// When that is not the state of such a part.
+    fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
+        checkpoint::expect_nothing("choice of the aggregator", saved)
+    }
 }
 
 /// The UAV with the least sum of distances to the others, Eq. (85), among those with the energy to

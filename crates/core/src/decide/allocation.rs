@@ -1,7 +1,10 @@
 //! How many local iterations, and how a cell's bandwidth is shared.
 
+use serde::{Deserialize, Serialize};
+
 use crate::scenario;
 use crate::world::UavId;
+use crate::{Error, checkpoint};
 
 mod convergence;
 mod p1;
@@ -24,7 +27,7 @@ pub struct RoundProgress {
 }
 
 /// The decision for a cell; bandwidths are in the order of the cell's devices.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellPlan {
     /// SGD steps per edge round (H).
     pub local_iterations: usize,
@@ -77,6 +80,19 @@ pub trait Allocation: Send {
 
     /// Told after each global round how it went.
     fn observe(&mut self, _progress: &RoundProgress) {}
+
+    /// What it carries from round to round, see [`checkpoint`].
+    fn save(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Takes up what [`save`](Self::save) gave.
+    ///
+    /// # Errors
+    /// When that is not the state of such a part.
+    fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
+        checkpoint::expect_nothing("allocation", saved)
+    }
 }
 
 /// Fixed H, equal parts.

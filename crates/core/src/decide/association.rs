@@ -1,8 +1,24 @@
 //! Which covered devices train, and with which UAV.
 
-use crate::scenario;
+use aerofed_nn::Evaluation;
+use serde::{Deserialize, Serialize};
+
+use super::fitness::{self, Scores};
+use crate::scenario::{Association as Kind, ValidScenario};
 use crate::seed::Random;
-use crate::world::{Coverage, DeviceId, World};
+use crate::world::{Coverage, DeviceId, UavId, World};
+use crate::{Error, checkpoint};
+
+mod adaptive;
+mod oort;
+mod share;
+mod threshold;
+
+pub use adaptive::{Adaptive, AgentView, Policy, PolicyError};
+pub use oort::Oort;
+pub use share::{Preference, Share};
+pub use threshold::FixedThreshold;
+pub(crate) use threshold::{above, fitness_of};
 
 /// What the controller sees at the start of a global round.
 pub struct Scene<'a> {
@@ -12,6 +28,120 @@ pub struct Scene<'a> {
     pub world: &'a World,
     /// Who covers whom.
     pub coverage: &'a Coverage,
+    /// Model differences R, per UAV in the order of its coverage; empty unless needed.
+    pub differences: &'a [Vec<f64>],
+    /// Height of the UAVs, m.
+    pub altitude_m: f64,
+    /// How the global model does on the probe samples.
+    pub quality: Quality,
+}
+
+impl Scene<'_> {
+    /// The three scores of every covered device, per UAV in the order of its coverage.
+    #[must_use]
+    pub fn scores(&self) -> Vec<Vec<Scores>> {
+        let devices = &self.world.devices;
+        let cells = self.coverage.cells.iter().enumerate();
+        cells
+            .map(|(uav, cell)| {
+                let above = self.world.uavs[uav].position;
+                let distance_m = |device: &DeviceId| {
+                    let ground_m = devices.position[device.index()].distance(above);
+                    ground_m.hypot(self.altitude_m)
+                };
+                let distances_m: Vec<f64> = cell.iter().map(distance_m).collect();
+                let clocks_hz: Vec<f64> = cell.iter().map(|d| devices.cpu_hz[d.index()]).collect();
+                let unknown;
+                let differences = match self.differences.get(uav) {
+                    Some(known) => known,
+                    None => {
+                        unknown = vec![0.0; cell.len()];
+                        &unknown
+                    }
+                };
+                fitness::scores(differences, &distances_m, &clocks_hz)
+            })
+            .collect()
+    }
+}
+
+/// What an association must be shown, because it costs seconds and joules to find out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Model differences: UAVs train personal models, and devices compare them with their own.
+    pub differences: bool,
+    /// How edge models do on the probe samples.
+    pub edge_models: bool,
+}
+
+/// How training went for one device in a global round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DeviceOutcome {
+    /// Which device.
+    pub device: DeviceId,
+    /// The UAV it trained with.
+    pub uav: UavId,
+    /// Mean loss of its local steps over all edge rounds.
+    pub mean_loss: f64,
+    /// Training samples it holds.
+    pub samples: u32,
+    /// Seconds that one of its edge rounds took, t_dev.
+    pub edge_time_s: f64,
+}
+
+/// Loss and accuracy of a model on the probe samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Quality {
+    /// Mean cross-entropy.
+    pub loss: f64,
+    /// 0 to 1.
+    pub accuracy: f64,
+}
+
+impl From<Evaluation> for Quality {
+    fn from(evaluation: Evaluation) -> Self {
+        Self {
+            loss: evaluation.loss,
+            accuracy: evaluation.accuracy(),
+        }
+    }
+}
+
+/// How a global round went for one UAV's cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CellOutcome {
+    /// Which UAV.
+    pub uav: UavId,
+    /// Devices that trained.
+    pub selected: usize,
+    /// The edge model; none without one, or when nobody needs to know.
+    pub edge_model: Option<Quality>,
+    /// What its edge rounds took from the UAV and its devices, J.
+    pub energy_j: f64,
+    /// How long they lasted, s.
+    pub time_s: f64,
+    /// By how much the slowest device would have missed its deadline, had it not been sent away,
+    /// relative to the deadline; 0 when nobody would have.
+    pub overrun: f64,
+}
+
+/// What the controller hears at the end of a global round.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundOutcome<'a> {
+    /// The global round, from 1.
+    pub round: usize,
+    /// The global model that the round began with.
+    pub before: Quality,
+    /// The global model that it ended with.
+    pub after: Quality,
+    /// What the whole round took, J.
+    pub energy_j: f64,
+    /// How long it lasted, s.
+    pub time_s: f64,
+    /// Every UAV's cell, by id.
+    pub cells: &'a [CellOutcome],
+    /// Everybody who trained, except under UAVs that went down: nobody hears from those.
+    pub devices: &'a [DeviceOutcome],
 }
 
 /// Chooses the devices of every cell.
@@ -19,6 +149,27 @@ pub trait Association: Send {
     /// Per UAV, the devices that train with it this round. A device may be chosen by one UAV that
     /// covers it, or by none.
     fn select(&mut self, scene: &Scene, rng: &mut Random) -> Vec<Vec<DeviceId>>;
+
+    /// What it wants to know.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// Told at the end of a round how it went.
+    fn observe(&mut self, _outcome: &RoundOutcome) {}
+
+    /// What it carries from round to round, see [`checkpoint`].
+    fn save(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Takes up what [`save`](Self::save) gave.
+    ///
+    /// # Errors
+    /// When that is not the state of such a part.
+    fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
+        checkpoint::expect_nothing("association", saved)
+    }
 }
 
 /// Every covered device, each with its nearest UAV.
@@ -27,21 +178,65 @@ pub struct All;
 
 impl Association for All {
     fn select(&mut self, scene: &Scene, _: &mut Random) -> Vec<Vec<DeviceId>> {
-        let mut cells = vec![Vec::new(); scene.world.uavs.len()];
-        for (device, nearest) in scene.coverage.nearest.iter().enumerate() {
-            if let Some(uav) = nearest {
-                cells[uav.index()].push(DeviceId(device as u32));
+        nearest_cells(scene)
+    }
+}
+
+/// Every covered device with its nearest UAV.
+fn nearest_cells(scene: &Scene) -> Vec<Vec<DeviceId>> {
+    let mut cells = vec![Vec::new(); scene.world.uavs.len()];
+    for (device, nearest) in scene.coverage.nearest.iter().enumerate() {
+        if let Some(uav) = nearest {
+            cells[uav.index()].push(DeviceId(device as u32));
+        }
+    }
+    cells
+}
+
+/// Gives each device to the UAV with which it scores highest among those that want it (ties: the
+/// lower id). `scores` are in the order of coverage, `wants` is asked with UAV and score.
+fn highest(
+    coverage: &Coverage,
+    scores: &[Vec<f64>],
+    wants: impl Fn(usize, f64) -> bool,
+) -> Vec<Vec<(f64, DeviceId)>> {
+    let mut best: Vec<Option<(f64, usize)>> = vec![None; coverage.nearest.len()];
+    for (uav, (cell, scores)) in coverage.cells.iter().zip(scores).enumerate() {
+        for (device, &score) in cell.iter().zip(scores) {
+            let best = &mut best[device.index()];
+            if wants(uav, score) && best.is_none_or(|(other, _)| score > other) {
+                *best = Some((score, uav));
             }
         }
-        cells
     }
+    let mut cells = vec![Vec::new(); coverage.cells.len()];
+    for (device, best) in best.into_iter().enumerate() {
+        if let Some((score, uav)) = best {
+            cells[uav].push((score, DeviceId(device as u32)));
+        }
+    }
+    cells
 }
 
 /// The association a scenario asks for.
 #[must_use]
-pub fn from_config(config: &scenario::Association) -> Box<dyn Association> {
-    match config {
-        scenario::Association::All {} => Box::new(All),
+pub fn from_config(scenario: &ValidScenario) -> Box<dyn Association> {
+    let share = |preference| {
+        Box::new(Share {
+            preference,
+            share: scenario.selection.share,
+        })
+    };
+    match scenario.association {
+        Kind::All {} => Box::new(All),
+        Kind::Random {} => share(Preference::Random),
+        Kind::Distance {} => share(Preference::Distance),
+        Kind::Difference {} => share(Preference::Difference),
+        Kind::FixedThreshold {} => Box::new(FixedThreshold {
+            threshold: scenario.selection.threshold,
+            fitness: scenario.fitness,
+        }),
+        Kind::Td3 {} => Box::new(Adaptive::new(scenario)),
     }
 }
 
@@ -78,21 +273,131 @@ mod tests {
     use crate::seed::{Stream, stream};
     use crate::world::UavId;
 
-    #[test]
-    fn all_takes_every_covered_device_once_with_its_nearest_uav() {
+    /// A world in which everybody's model differs from a UAV's own by a number of its own.
+    fn with_scene<T>(look: impl FnOnce(&Scene) -> T) -> T {
         let scenario = Scenario::default().check().unwrap();
         let world = World::new(&scenario, vec![10; 150], 6_272.0);
         let coverage = world.coverage();
-        let scene = Scene {
+        let differences: Vec<Vec<f64>> = coverage
+            .cells
+            .iter()
+            .enumerate()
+            .map(|(uav, cell)| {
+                let difference = |device: &DeviceId| f64::from(device.0 * 7 % 13) + uav as f64;
+                cell.iter().map(difference).collect()
+            })
+            .collect();
+        look(&Scene {
             round: 1,
             world: &world,
             coverage: &coverage,
+            differences: &differences,
+            altitude_m: 150.0,
+            quality: Quality::default(),
+        })
+    }
+
+    fn every_kind() -> Vec<Box<dyn Association>> {
+        let kinds = [
+            Kind::All {},
+            Kind::Random {},
+            Kind::Distance {},
+            Kind::Difference {},
+            Kind::FixedThreshold {},
+            Kind::Td3 {},
+        ];
+        let scenario = |association| {
+            let scenario = Scenario {
+                association,
+                ..Scenario::default()
+            };
+            scenario.check().unwrap()
         };
-        let cells = All.select(&scene, &mut stream(1, Stream::Association, 1, 0));
-        assert_eq!(flaw(&cells, &coverage), None);
+        kinds.map(|kind| from_config(&scenario(kind))).into()
+    }
+
+    #[test]
+    fn every_selection_is_a_partition_of_covered_devices() {
+        with_scene(|scene| {
+            for mut association in every_kind() {
+                let cells = association.select(scene, &mut stream(1, Stream::Association, 1, 0));
+                assert_eq!(flaw(&cells, scene.coverage), None);
+                assert!(cells.iter().any(|cell| !cell.is_empty()));
+            }
+        });
+    }
+
+    #[test]
+    fn all_takes_every_covered_device_and_a_share_takes_its_share() {
+        with_scene(|scene| {
+            let mut rng = stream(1, Stream::Association, 1, 0);
+            let mut count = |association: &mut dyn Association| -> usize {
+                let cells = association.select(scene, &mut rng);
+                cells.iter().map(Vec::len).sum()
+            };
+            let covered = scene.coverage.covered();
+            assert_eq!(count(&mut All), covered);
+            for preference in [
+                Preference::Random,
+                Preference::Distance,
+                Preference::Difference,
+            ] {
+                let share = 0.3;
+                let taken = count(&mut Share { preference, share });
+                // Rounded up in each of five cells.
+                let exact = 0.3 * covered as f64;
+                assert!((exact..exact + 5.0).contains(&(taken as f64)), "{taken}");
+            }
+        });
+    }
+
+    #[test]
+    fn a_share_by_distance_holds_nobody_farther_than_those_left_out() {
+        with_scene(|scene| {
+            let mut nearest = Share {
+                preference: Preference::Distance,
+                share: 0.4,
+            };
+            let cells = nearest.select(scene, &mut stream(1, Stream::Association, 1, 0));
+            let scores = scene.scores();
+            for (uav, cell) in cells.iter().enumerate() {
+                let score = |device: &DeviceId| {
+                    let at = scene.coverage.cells[uav].binary_search(device).unwrap();
+                    scores[uav][at].distance
+                };
+                let worst_in = cell.iter().map(score).fold(1.0, f64::min);
+                let only_mine = |device: &&DeviceId| {
+                    let covers = |c: &&Vec<DeviceId>| c.binary_search(device).is_ok();
+                    scene.coverage.cells.iter().filter(covers).count() == 1
+                };
+                let left_out = scene.coverage.cells[uav].iter().filter(only_mine);
+                let mut left_out = left_out.filter(|device| cell.binary_search(device).is_err());
+                assert!(left_out.all(|device| score(device) <= worst_in));
+            }
+        });
+    }
+
+    /// Two UAVs cover device 1: it goes where it scores higher, if that UAV wants it at all.
+    #[test]
+    fn a_device_that_two_want_goes_to_the_higher_score() {
+        let id = DeviceId;
+        let coverage = Coverage {
+            cells: vec![vec![id(0), id(1)], vec![id(1), id(2)]],
+            nearest: vec![Some(UavId(0)), Some(UavId(0)), Some(UavId(1))],
+        };
+        let ids = |cells: Vec<Vec<(f64, DeviceId)>>| -> Vec<Vec<u32>> {
+            let numbers = |cell: Vec<(f64, DeviceId)>| cell.iter().map(|(_, d)| d.0).collect();
+            cells.into_iter().map(numbers).collect()
+        };
+        let scores = [vec![0.5, 0.6], vec![0.7, 0.2]];
+        let at_least = |beta: [f64; 2]| ids(highest(&coverage, &scores, |uav, s| s >= beta[uav]));
+        assert_eq!(at_least([0.0, 0.0]), [vec![0], vec![1, 2]]);
+        assert_eq!(at_least([0.55, 0.5]), [vec![], vec![1]]);
+        assert_eq!(at_least([0.0, 0.8]), [vec![0, 1], vec![]]);
+        let equal = [vec![0.5, 0.6], vec![0.6, 0.2]];
         assert_eq!(
-            cells.iter().map(Vec::len).sum::<usize>(),
-            coverage.covered()
+            ids(highest(&coverage, &equal, |_, _| true)),
+            [vec![0, 1], vec![2]]
         );
     }
 

@@ -3,4 +3,5 @@
 pub mod aggregator;
 pub mod allocation;
 pub mod association;
+pub mod fitness;
 pub mod redeploy;

@@ -18,6 +18,7 @@ use crate::geometry::Point;
 use crate::scenario::{self, Area};
 use crate::seed::Random;
 use crate::world::UavId;
+use crate::{Error, checkpoint};
 
 /// An active UAV, as redeployment sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,6 +116,19 @@ impl Move {
 pub trait Redeployment: Send {
     /// The moves of those who move, in the fleet's order: inside the area, each within its UAV's spare energy.
     fn redeploy(&mut self, fleet: &Fleet, rng: &mut Random) -> Vec<Move>;
+
+    /// What it carries from round to round, see [`checkpoint`].
+    fn save(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Takes up what [`save`](Self::save) gave.
+    ///
+    /// # Errors
+    /// When that is not the state of such a part.
+    fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
+        checkpoint::expect_nothing("redeployment", saved)
+    }
 }
 
 /// Nobody moves: the paper's M-i.

@@ -42,6 +42,12 @@ pub trait Trainer: Send {
     /// # Errors
     /// When the weights do not fit the network.
     fn evaluate(&self, weights: &[f32], samples: &[u32]) -> Result<Evaluation, Error>;
+
+    /// Softmax outputs of several models, each on training samples of its own, class by class.
+    ///
+    /// # Errors
+    /// When some weights do not fit the network.
+    fn outputs(&self, models: &[(&[f32], &[u32])]) -> Result<Vec<Vec<f32>>, Error>;
 }
 
 /// Trains on this machine's cores.
@@ -92,5 +98,9 @@ impl Trainer for CpuTrainer {
         Ok(self
             .engine
             .evaluate(&examples(&self.train), weights, Some(samples))?)
+    }
+
+    fn outputs(&self, models: &[(&[f32], &[u32])]) -> Result<Vec<Vec<f32>>, Error> {
+        Ok(self.engine.outputs(&examples(&self.train), models)?)
     }
 }

@@ -1,16 +1,18 @@
-//! `direct_drop`: `hfl` in which nobody checks energy. A UAV flies until its battery is empty and takes
-//! its edge model along, and nobody moves to cover for it (VI.C.2's benchmark).
+//! `direct_drop`: `cehfed` in which nobody checks energy. A UAV flies until its battery is empty and takes its
+//! edge model along, and nobody moves to cover for it.
+//!
+//! Source: VI.C.2. Departures: none known.
 
-use super::{Entry, Method, hfl};
+use super::{Entry, Method, cehfed};
 use crate::decide::redeploy::Stay;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "direct_drop",
-    summary: "hfl without energy checks: a dying UAV takes its edge model with it, and nobody moves",
+    summary: "cehfed without energy checks: a dying UAV takes its edge model with it, and nobody moves",
     build: |scenario| Method {
         name: "direct_drop".into(),
         checks_energy: false,
         redeployment: Box::new(Stay),
-        ..(hfl::ENTRY.build)(scenario)
+        ..(cehfed::ENTRY.build)(scenario)
     },
 };

@@ -2,7 +2,7 @@
 //! Selection and allocation are what the scenario says: all covered devices, fixed H and equal
 //! bandwidth unless told otherwise.
 
-use super::{Entry, Method};
+use super::{Entry, LocalTraining, Method, Schedule};
 use crate::decide::{aggregator, allocation, association, redeploy};
 use crate::learn::aggregation::FedAvg;
 
@@ -11,11 +11,15 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "hierarchical FedAvg with the scenario's association and allocation (all devices, fixed H, equal bandwidth)",
     build: |scenario| Method {
         name: "hfl".into(),
-        association: association::from_config(&scenario.association),
+        association: association::from_config(scenario),
         allocation: allocation::from_config(&scenario.allocation),
         redeployment: redeploy::from_config(&scenario.redeploy),
         aggregator: aggregator::from_config(scenario.aggregator),
         aggregation: Box::new(FedAvg),
         checks_energy: true,
+        schedule: Schedule::Synchronous {
+            edge_rounds: scenario.training.max_edge_rounds,
+        },
+        local: LocalTraining::default(),
     },
 };

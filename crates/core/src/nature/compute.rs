@@ -23,6 +23,13 @@ pub fn iteration_energy_j(
     cpu_hz * cpu_hz * cycles_per_bit * batch_bits * capacitance / 2.0
 }
 
+/// Seconds of an iteration that goes over its mini-batch `passes` times: what it costs besides the
+/// arithmetic is due once.
+#[must_use]
+pub fn repeated_time_s(iteration_time_s: f64, fixed_time_s: f64, passes: f64) -> f64 {
+    iteration_time_s + (passes - 1.0) * (iteration_time_s - fixed_time_s)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -32,5 +39,11 @@ mod tests {
     fn an_iteration_worked_by_hand() {
         assert!((iteration_time_s(1e-3, 50.0, 62_720.0, 2e9) - 2.568e-3).abs() < 1e-12);
         assert!((iteration_energy_j(1e-28, 50.0, 62_720.0, 2e9) - 6.272e-4).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_second_pass_doubles_the_arithmetic_only() {
+        assert!((repeated_time_s(2.568e-3, 1e-3, 2.0) - 4.136e-3).abs() < 1e-12);
+        assert_eq!(repeated_time_s(1e-3, 1e-3, 2.0), 1e-3);
     }
 }

@@ -1,6 +1,8 @@
 //! The cost model, Eqs. (8)-(26): seconds and joules of an edge round and of a global aggregation,
 //! item by item.
 
+use serde::{Deserialize, Serialize};
+
 use crate::decide::allocation::{Cell, CellPlan};
 use crate::geometry::Point;
 use crate::nature::Nature;
@@ -8,7 +10,7 @@ use crate::nature::channel::rate_bps;
 use crate::world::{Uav, UavId};
 
 /// What one edge round costs one device. Eqs. (8)-(13).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceCost {
     /// H t_unit.
     pub compute_s: f64,
@@ -33,7 +35,7 @@ impl DeviceCost {
 }
 
 /// What one edge round costs a UAV and its cell. Eqs. (14), (17), (18).
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EdgeCost {
     /// The device that everybody waits for: its parts add up to the hover time.
     pub slowest: DeviceCost,

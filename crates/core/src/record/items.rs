@@ -1,14 +1,17 @@
 //! The lines of the books: what seconds and joules are spent on.
 
+use std::collections::BTreeMap;
+
+use serde::de::Error as _;
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Declares an enum of items with their column names, and a table with one number for each.
 macro_rules! items {
     ($(#[$item_doc:meta])* $item:ident, $(#[$table_doc:meta])* $table:ident, $total:ident,
      { $($(#[$doc:meta])* $variant:ident => $name:literal,)+ }) => {
         $(#[$item_doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         pub enum $item {
             $($(#[$doc])* #[serde(rename = $name)] $variant,)+
         }
@@ -63,6 +66,23 @@ macro_rules! items {
                 map.end()
             }
         }
+
+        impl<'de> Deserialize<'de> for $table {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                // JSON has neither NaN nor infinity: both are null.
+                let mut amounts = BTreeMap::<String, Option<f64>>::deserialize(deserializer)?;
+                let mut table = Self::default();
+                for item in $item::ALL {
+                    let amount = amounts.remove(item.name());
+                    let amount = amount.ok_or_else(|| D::Error::missing_field(item.name()))?;
+                    table.0[item as usize] = amount.unwrap_or(f64::NAN);
+                }
+                match amounts.keys().next() {
+                    None => Ok(table),
+                    Some(other) => Err(D::Error::custom(format_args!("unknown item {other}"))),
+                }
+            }
+        }
     };
 }
 
@@ -72,6 +92,8 @@ items! {
     /// Joules by item.
     Energy, total_j,
     {
+        /// Personal models of UAVs: training, sending and comparing them.
+        Scoring => "scoring_j",
         /// Devices computing, Eq. (9).
         DeviceCompute => "device_compute_j",
         /// Devices sending their models, Eq. (12).
@@ -103,6 +125,8 @@ items! {
     /// Seconds by item.
     Time, total_s,
     {
+        /// Training the personal models of UAVs, sending and comparing them.
+        Scoring => "scoring_s",
         /// The slowest device of the slowest cell computing.
         Compute => "compute_s",
         /// That device sending.
@@ -138,5 +162,11 @@ mod tests {
             (json["relay_j"].as_f64(), json["move_j"].as_f64()),
             (Some(5.0), Some(4.0))
         );
+        assert_eq!(serde_json::from_value::<Energy>(json.clone()).unwrap(), sum);
+        for (odd, value) in [("relay_j", "x".into()), ("colour", 1.0.into())] {
+            let mut json = json.clone();
+            json[odd] = value;
+            assert!(serde_json::from_value::<Energy>(json).is_err());
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! The books of one round: every joule a battery loses has a line.
 
 use crate::record::{Energy, EnergyItem, Event, EventKind, Time, UavRecord};
-use crate::run::cells::CellWork;
 use crate::world::{Coverage, Status, Uav, World};
+
+use super::closing::CellReport;
 
 /// Opened before a round, closed after it.
 pub(super) struct Books {
@@ -81,30 +82,37 @@ impl Books {
         self.events.iter().map(lost).sum()
     }
 
+    pub(super) fn tell(&mut self, kind: EventKind) {
+        self.events.push(Event {
+            round: self.round,
+            edge_round: self.edge_round,
+            kind,
+        });
+    }
+
+    /// The records of all UAVs; `cells` are theirs.
     pub(super) fn close(
         &self,
         world: &World,
         coverage: &Coverage,
-        cells: &[CellWork],
-        edge_rounds: usize,
+        cells: Vec<CellReport>,
     ) -> Vec<UavRecord> {
-        let record = |uav: &Uav| {
+        let record = |(uav, cell): (&Uav, CellReport)| {
             let index = uav.id.index();
-            let cell = &cells[index];
             UavRecord {
                 uav: uav.id,
                 status: uav.status,
                 position_m: uav.position,
                 covered: coverage.cells[index].len(),
-                devices: cell.devices.clone(),
-                local_iterations: cell.plan.local_iterations,
-                edge_time_s: cell.edge_time_s(edge_rounds),
+                devices: cell.devices,
+                local_iterations: cell.local_iterations,
+                edge_time_s: cell.edge_time_s,
                 battery_before_j: self.battery_before_j[index],
                 battery_after_j: uav.battery_j,
                 recharged_j: self.recharged_j[index],
                 energy: self.spent[index],
             }
         };
-        world.uavs.iter().map(record).collect()
+        world.uavs.iter().zip(cells).map(record).collect()
     }
 }

@@ -1,32 +1,51 @@
 //! The cells of a round: who trains under each UAV, on what terms, at what cost.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Error;
 use crate::decide::allocation::{Cell, CellDevice, CellPlan};
-use crate::method::Method;
+use crate::method::{Method, Schedule};
 use crate::nature::channel::Link;
+use crate::nature::compute;
 use crate::nature::cost::{self, EdgeCost};
 use crate::record::{EnergyItem, EventKind};
 use crate::world::{DeviceId, Uav, UavId};
 
 use super::Simulation;
 use super::books::Books;
+use super::flat;
+use super::fleet::WorstLinks;
 
 /// How often selection and allocation take turns at most.
 const ALTERNATIONS: usize = 5;
 
 /// One UAV's work in a round; without devices it only carries a model.
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct CellWork {
     pub(super) devices: Vec<DeviceId>,
     pub(super) plan: CellPlan,
     /// What each edge round costs.
     pub(super) cost: EdgeCost,
+    /// Seconds of each device's edge round, t_dev.
+    pub(super) device_time_s: Vec<f64>,
+    /// Each device's training loss, summed over edge rounds.
+    pub(super) device_loss: Vec<f64>,
+    /// What keeps the random streams of its training apart from those of other cells and rounds.
+    pub(super) pass: usize,
     /// Training samples behind the edge model.
     pub(super) samples: f64,
     /// The edge model; none before training, and when it is lost.
     pub(super) model: Option<Vec<f32>>,
+    /// Device models that the UAV only passes on, with their samples; none in a hierarchy.
+    pub(super) relayed: Vec<(Vec<f32>, f64)>,
+    /// Models that will cross the link to the aggregator.
+    pub(super) handovers: usize,
+    /// Seconds of passing the global model on to its devices, Eq. (22).
+    pub(super) relay_s: f64,
     /// Device updates that went into the edge model in this round.
     pub(super) updates: usize,
+    /// By how much the slowest selected device would have missed its deadline, relative to it.
+    pub(super) overrun: f64,
     /// Whether the UAV went down while its devices trained.
     pub(super) lost: bool,
 }
@@ -42,9 +61,25 @@ impl CellWork {
         !self.lost && !self.devices.is_empty()
     }
 
-    /// The edge model is gone; returns the updates that went with it.
+    /// The models that the UAV hands over, each with the samples behind it.
+    pub(super) fn carried(&self) -> impl Iterator<Item = (&[f32], f64)> {
+        let own = self.model.as_deref().map(|model| (model, self.samples));
+        let relayed = self
+            .relayed
+            .iter()
+            .map(|(model, samples)| (&model[..], *samples));
+        own.into_iter().chain(relayed)
+    }
+
+    /// Whether there is anything to hand over.
+    pub(super) fn carries(&self) -> bool {
+        self.carried().next().is_some()
+    }
+
+    /// What the UAV carries is gone; returns the updates that went with it.
     pub(super) fn go_down(&mut self) -> usize {
         self.model = None;
+        self.relayed.clear();
         self.lost = true;
         std::mem::take(&mut self.updates)
     }
@@ -68,13 +103,30 @@ impl Simulation {
                 cells.push(CellWork::default());
                 continue;
             }
-            let (devices, cell, plan) = self.plan_cell(uav, devices, method)?;
+            let mut overrun = 0.0;
+            let (devices, cell, plan) = self.plan_cell(uav, devices, method, &mut overrun)?;
             if devices.is_empty() {
-                cells.push(CellWork::default());
+                cells.push(CellWork {
+                    overrun,
+                    ..CellWork::default()
+                });
                 continue;
             }
+            let cost = cost::edge_round(&cell, &plan);
+            let (handovers, relay_s) = match method.schedule {
+                Schedule::Flat => (devices.len(), flat::RELAY_S),
+                _ => (1, cost.slowest_download_s),
+            };
             cells.push(CellWork {
-                cost: cost::edge_round(&cell, &plan),
+                overrun,
+                pass: self.round,
+                handovers,
+                relay_s,
+                cost,
+                device_time_s: cost::device_costs(&cell, &plan)
+                    .map(|cost| cost.time_s())
+                    .collect(),
+                device_loss: vec![0.0; devices.len()],
                 samples: devices
                     .iter()
                     .map(|d| f64::from(self.world.devices.samples[d.index()]))
@@ -94,10 +146,11 @@ impl Simulation {
         uav: &Uav,
         mut devices: Vec<DeviceId>,
         method: &mut Method,
+        overrun: &mut f64,
     ) -> Result<(Vec<DeviceId>, Cell, CellPlan), Error> {
         let mut turns = 0;
         loop {
-            let cell = self.cell_of(uav, &devices);
+            let cell = self.cell_of(uav, &devices, method);
             if devices.is_empty() {
                 return Ok((devices, cell, CellPlan::default()));
             }
@@ -108,6 +161,9 @@ impl Simulation {
                     method: method.name.clone(),
                     reason,
                 });
+            }
+            if turns == 0 {
+                *overrun = self.overrun(&cell, &plan);
             }
             let punctual: Vec<bool> = cost::device_costs(&cell, &plan)
                 .zip(&devices)
@@ -120,7 +176,7 @@ impl Simulation {
             turns += 1;
             if turns == ALTERNATIONS {
                 // Whoever is in time stays so with the bandwidth it has; that of the late lies idle.
-                let cell = self.cell_of(uav, &devices);
+                let cell = self.cell_of(uav, &devices, method);
                 let plan = CellPlan {
                     local_iterations: plan.local_iterations,
                     bandwidth_up_hz: kept(&plan.bandwidth_up_hz, &punctual),
@@ -129,6 +185,16 @@ impl Simulation {
                 return Ok((devices, cell, plan));
             }
         }
+    }
+
+    /// G of Eq. (47a): the largest (t_dev - t_max) / t_max, at least 0.
+    fn overrun(&self, cell: &Cell, plan: &CellPlan) -> f64 {
+        let deadline_s = self.scenario.devices.deadline_s;
+        if deadline_s == 0.0 {
+            return 0.0;
+        }
+        let late = cost::device_costs(cell, plan).map(|cost| cost.time_s() / deadline_s - 1.0);
+        late.fold(0.0, f64::max)
     }
 
     /// The lesser of a device's deadline and the time it stays in the cell, s.
@@ -144,7 +210,8 @@ impl Simulation {
         )
     }
 
-    fn cell_of(&self, uav: &Uav, devices: &[DeviceId]) -> Cell {
+    fn cell_of(&self, uav: &Uav, devices: &[DeviceId], method: &Method) -> Cell {
+        let passes = method.local.compute_factor;
         let all = &self.world.devices;
         let describe = |device: &DeviceId| {
             let index = device.index();
@@ -156,8 +223,12 @@ impl Simulation {
                 snr_up_hz: snr_hz(Link::DeviceToUav, all.tx_power_w[index]),
                 snr_down_hz: snr_hz(Link::UavToDevice, uav.broadcast_power_w),
                 tx_power_w: all.tx_power_w[index],
-                iteration_time_s: all.iteration_time_s[index],
-                iteration_energy_j: all.iteration_energy_j[index],
+                iteration_time_s: compute::repeated_time_s(
+                    all.iteration_time_s[index],
+                    self.scenario.devices.fixed_time_s,
+                    passes,
+                ),
+                iteration_energy_j: passes * all.iteration_energy_j[index],
             }
         };
         Cell {
@@ -181,21 +252,36 @@ impl Simulation {
         let worst = self.worst_links(cells);
         for uav in self.world.active() {
             let cell = &mut cells[uav.id.index()];
-            let needed_j = cell.cost.uav_j() + self.reserve_j(uav, &worst);
-            if uav.battery_j < needed_j {
-                books.tell(EventKind::UavLow {
-                    uav: uav.id,
-                    battery_j: uav.battery_j,
-                    needed_j,
-                });
-                unable.push(Leaver {
-                    uav: uav.id,
-                    needed_j,
-                });
+            if let Some(leaver) = self.if_low(uav, cell, &worst, books) {
+                unable.push(leaver);
                 cell.dismiss();
             }
         }
         unable
+    }
+
+    /// The energy check, Eq. (15): a UAV that cannot pay another edge round and what it must keep
+    /// back has to go.
+    pub(super) fn if_low(
+        &self,
+        uav: &Uav,
+        cell: &CellWork,
+        worst: &WorstLinks,
+        books: &mut Books,
+    ) -> Option<Leaver> {
+        let needed_j = self.needed_j(uav, cell, worst);
+        if uav.battery_j >= needed_j {
+            return None;
+        }
+        books.tell(EventKind::UavLow {
+            uav: uav.id,
+            battery_j: uav.battery_j,
+            needed_j,
+        });
+        Some(Leaver {
+            uav: uav.id,
+            needed_j,
+        })
     }
 
     /// A battery ran empty: the UAV is gone, and its edge model with it.
@@ -220,7 +306,7 @@ fn kept<T: Copy>(items: &[T], flags: &[bool]) -> Vec<T> {
 }
 
 /// A UAV that must go home, and what it would have needed to stay.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Leaver {
     pub(super) uav: UavId,
     /// Infinite: it does not come back.

@@ -3,16 +3,18 @@
 use rayon::prelude::*;
 
 use crate::Error;
+use crate::decide::association::{CellOutcome, DeviceOutcome, Needs};
 use crate::learn::batches;
 use crate::learn::trainer::{Job, Update};
-use crate::method::Method;
+use crate::method::{Method, Schedule};
 use crate::record::{EnergyItem, EventKind};
 use crate::seed::{Stream, stream};
-use crate::world::DeviceId;
+use crate::world::{DeviceId, Uav, UavId};
 
 use super::Simulation;
 use super::books::Books;
 use super::cells::{CellWork, Leaver};
+use super::flat;
 
 /// What the edge rounds of a global round came to.
 pub(super) struct EdgeOutcome {
@@ -23,6 +25,8 @@ pub(super) struct EdgeOutcome {
     pub(super) updates_computed: usize,
     /// Mean over devices and steps; NaN when nobody trained.
     pub(super) train_loss: f64,
+    /// Local models after the last edge round.
+    pub(super) last_updates: Vec<(DeviceId, Update)>,
 }
 
 impl Simulation {
@@ -38,26 +42,31 @@ impl Simulation {
             low: Vec::new(),
             updates_computed: 0,
             train_loss: 0.0,
+            last_updates: Vec::new(),
         };
         if !cells.iter().any(CellWork::trains) {
             books.tell(EventKind::NobodyTrained);
             outcome.train_loss = f64::NAN;
             return Ok(outcome);
         }
-        while outcome.low.is_empty() && outcome.rounds < self.scenario.training.max_edge_rounds {
+        while outcome.low.is_empty() && outcome.rounds < method.schedule.edge_rounds() {
             outcome.rounds += 1;
             books.edge_round = outcome.rounds;
-            let updates = self.train(cells, outcome.rounds)?;
+            let updates = self.train(cells, outcome.rounds, method)?;
             outcome.updates_computed += updates.len();
             outcome.train_loss += updates.iter().map(|u| f64::from(u.mean_loss)).sum::<f64>();
             merge_cells(cells, &updates, &self.world.devices.samples, method);
+            let trained = cells.iter().filter(|cell| cell.trains());
+            let trained = trained.flat_map(|cell| cell.devices.iter().copied());
+            outcome.last_updates = trained.zip(updates).collect();
             self.pay_edge_round(cells, books);
             if method.checks_energy {
                 outcome.low = self.low_uavs(cells, books);
             }
-            outcome
-                .low
-                .extend(self.lose_after_edge_round(cells, outcome.rounds, books));
+            // A loss that is due later than the last edge round strikes after that.
+            let now = |_, due: usize| due.min(method.schedule.edge_rounds()) == outcome.rounds;
+            let warned = self.lose_between_edge_rounds(cells, now, books);
+            outcome.low.extend(warned);
             if !cells.iter().any(CellWork::trains) {
                 break;
             }
@@ -67,17 +76,90 @@ impl Simulation {
         Ok(outcome)
     }
 
+    /// What devices report by way of UAVs that are still there.
+    pub(super) fn device_outcomes(
+        &self,
+        cells: &[CellWork],
+        edge_rounds: usize,
+    ) -> Vec<DeviceOutcome> {
+        let heard = self.world.uavs.iter().zip(cells);
+        let heard = heard.filter(|(_, cell)| cell.trains() && edge_rounds > 0);
+        heard
+            .flat_map(|(uav, cell)| self.device_outcomes_of(uav.id, cell, edge_rounds))
+            .collect()
+    }
+
+    /// What the devices of one cell report.
+    pub(super) fn device_outcomes_of(
+        &self,
+        uav: UavId,
+        cell: &CellWork,
+        edge_rounds: usize,
+    ) -> impl Iterator<Item = DeviceOutcome> {
+        let work = cell.device_loss.iter().zip(&cell.device_time_s);
+        let devices = cell.devices.iter().zip(work);
+        devices.map(move |(&device, (loss, &edge_time_s))| DeviceOutcome {
+            device,
+            uav,
+            mean_loss: loss / edge_rounds as f64,
+            samples: self.world.devices.samples[device.index()],
+            edge_time_s,
+        })
+    }
+
+    /// How the edge rounds went for each cell.
+    pub(super) fn cell_outcomes(
+        &self,
+        cells: &[CellWork],
+        edge_rounds: usize,
+        needs: Needs,
+    ) -> Result<Vec<CellOutcome>, Error> {
+        let cells = self.world.uavs.iter().zip(cells);
+        cells
+            .map(|(uav, cell)| self.cell_outcome(uav.id, cell, edge_rounds, needs))
+            .collect()
+    }
+
+    /// How the edge rounds went for one cell.
+    pub(super) fn cell_outcome(
+        &self,
+        uav: UavId,
+        cell: &CellWork,
+        edge_rounds: usize,
+        needs: Needs,
+    ) -> Result<CellOutcome, Error> {
+        let model = cell.model.as_ref().filter(|_| needs.edge_models);
+        let edge_model = model
+            .map(|model| self.trainer.evaluate(model, &self.probe))
+            .transpose()?;
+        let edge_j = cell.cost.uav_j() + cell.cost.compute_j + cell.cost.upload_j;
+        Ok(CellOutcome {
+            uav,
+            selected: cell.devices.len(),
+            edge_model: edge_model.map(Into::into),
+            energy_j: edge_rounds as f64 * edge_j,
+            time_s: cell.edge_time_s(edge_rounds),
+            overrun: cell.overrun,
+        })
+    }
+
     /// Local SGD, Eq. (1): all devices of all cells at once, in the order of cells and of devices in them.
-    fn train(&self, cells: &[CellWork], edge_round: usize) -> Result<Vec<Update>, Error> {
+    pub(super) fn train(
+        &self,
+        cells: &[CellWork],
+        edge_round: usize,
+        method: &Method,
+    ) -> Result<Vec<Update>, Error> {
         let training = &self.scenario.training;
         let sgd = aerofed_nn::Sgd {
             learning_rate: training.learning_rate as f32,
             momentum: training.momentum as f32,
             weight_decay: training.weight_decay as f32,
-            ..aerofed_nn::Sgd::default()
+            proximal: method.local.proximal as f32,
+            adversarial_epsilon: method.local.adversarial_epsilon as f32,
         };
         let job = |cell: &CellWork, device: DeviceId| {
-            let key = (self.round as u64) << 32 | edge_round as u64;
+            let key = (cell.pass as u64) << 32 | edge_round as u64;
             let mut rng = stream(
                 self.scenario.seed,
                 Stream::Batches,
@@ -114,24 +196,9 @@ impl Simulation {
 
     /// Hovering and downlink come out of UAV batteries, computing and uplink out of devices'.
     fn pay_edge_round(&mut self, cells: &mut [CellWork], books: &mut Books) {
-        for uav in self.world.uavs.iter_mut().filter(|uav| uav.is_active()) {
-            let cell = &mut cells[uav.id.index()];
-            if cell.devices.is_empty() {
-                continue;
-            }
-            books
-                .devices
-                .add(EnergyItem::DeviceCompute, cell.cost.compute_j);
-            books
-                .devices
-                .add(EnergyItem::DeviceUpload, cell.cost.upload_j);
-            for (item, joules) in [
-                (EnergyItem::EdgeHover, cell.cost.hover_j),
-                (EnergyItem::Downlink, cell.cost.downlink_j),
-            ] {
-                if uav.is_active() && !books.pay(uav, item, joules) {
-                    Self::lose(cell, uav, item, books);
-                }
+        for (uav, cell) in self.world.uavs.iter_mut().zip(cells) {
+            if uav.is_active() && !cell.devices.is_empty() {
+                pay_for_edge_round(uav, cell, books);
             }
         }
     }
@@ -139,28 +206,41 @@ impl Simulation {
     /// The energy check, Eq. (15). Costs do not change inside a global round, so the largest
     /// so far is the cell's own.
     fn low_uavs(&self, cells: &[CellWork], books: &mut Books) -> Vec<Leaver> {
-        let mut low = Vec::new();
         let worst = self.worst_links(cells);
-        for uav in self.world.active() {
-            let needed_j = cells[uav.id.index()].cost.uav_j() + self.reserve_j(uav, &worst);
-            if uav.battery_j < needed_j && cells[uav.id.index()].trains() {
-                books.tell(EventKind::UavLow {
-                    uav: uav.id,
-                    battery_j: uav.battery_j,
-                    needed_j,
-                });
-                low.push(Leaver {
-                    uav: uav.id,
-                    needed_j,
-                });
-            }
+        let cell = |uav: &Uav| &cells[uav.id.index()];
+        let training = self.world.active().filter(|uav| cell(uav).trains());
+        training
+            .filter_map(|uav| self.if_low(uav, cell(uav), &worst, books))
+            .collect()
+    }
+}
+
+/// What one edge round takes from a UAV's battery and from its devices.
+pub(super) fn pay_for_edge_round(uav: &mut Uav, cell: &mut CellWork, books: &mut Books) {
+    for (item, joules) in [
+        (EnergyItem::DeviceCompute, cell.cost.compute_j),
+        (EnergyItem::DeviceUpload, cell.cost.upload_j),
+    ] {
+        books.devices.add(item, joules);
+    }
+    for (item, joules) in [
+        (EnergyItem::EdgeHover, cell.cost.hover_j),
+        (EnergyItem::Downlink, cell.cost.downlink_j),
+    ] {
+        if uav.is_active() && !books.pay(uav, item, joules) {
+            Simulation::lose(cell, uav, item, books);
         }
-        low
     }
 }
 
 /// Edge FedAvg, Eq. (2): `updates` are those of [`Simulation::train`], in the same order.
-fn merge_cells(cells: &mut [CellWork], updates: &[Update], samples: &[u32], method: &Method) {
+pub(super) fn merge_cells(
+    cells: &mut [CellWork],
+    updates: &[Update],
+    samples: &[u32],
+    method: &Method,
+) {
+    let (aggregation, schedule) = (&method.aggregation, method.schedule);
     let mut rest = updates;
     let mut shares = Vec::with_capacity(cells.len());
     for cell in cells.iter() {
@@ -180,7 +260,13 @@ fn merge_cells(cells: &mut [CellWork], updates: &[Update], samples: &[u32], meth
                 .zip(&cell.devices)
                 .map(|(update, device)| (&update.weights[..], weight(device)))
                 .collect();
-            cell.model = Some(method.aggregation.merge(&models));
+            match schedule {
+                Schedule::Flat => cell.relayed = flat::relayed(&models),
+                _ => cell.model = Some(aggregation.merge(&models)),
+            }
             cell.updates += mine.len();
+            for (sum, update) in cell.device_loss.iter_mut().zip(mine) {
+                *sum += f64::from(update.mean_loss);
+            }
         });
 }

@@ -37,29 +37,33 @@ impl Simulation {
             .any(|(from, until)| (from..=until).contains(&self.round))
     }
 
-    /// UAVs that are lost before anybody trains; those that were warned fly home.
+    /// UAVs that are lost before anybody trains; those that were warned fly home, after handing over
+    /// when they are in the middle of an asynchronous pass.
     pub(super) fn lose_before_round(&mut self, books: &mut Books) {
         let struck: Vec<_> = self.losses(Moment::Before).collect();
+        let mut passes = std::mem::take(&mut self.passes);
         for (id, _, warned) in struck {
-            if warned {
+            if !warned {
+                self.lose_suddenly(id, passes.cell_mut(id), books);
+            } else if !passes.bid_leave(Leaver::for_good(id)) {
                 self.send_home(&[Leaver::for_good(id)], books);
-            } else {
-                self.lose_suddenly(id, None, books);
             }
         }
+        self.passes = passes;
     }
 
-    /// UAVs that are lost after this edge round: those that were warned are to be sent home.
-    pub(super) fn lose_after_edge_round(
+    /// UAVs that are lost between edge rounds, where `now` tells whether a UAV whose loss is due after
+    /// an edge round has come to it. Those that were warned are to be sent home.
+    pub(super) fn lose_between_edge_rounds(
         &mut self,
         cells: &mut [CellWork],
-        edge_round: usize,
+        now: impl Fn(UavId, usize) -> bool,
         books: &mut Books,
     ) -> Vec<Leaver> {
         let struck: Vec<_> = self.losses(Moment::Edge).collect();
         let mut leaving = Vec::new();
         for (id, at, warned) in struck {
-            if at != edge_round || !self.world.uavs[id.index()].is_active() {
+            if !now(id, at) || !self.world.uavs[id.index()].is_active() {
                 continue;
             }
             if warned {
@@ -116,8 +120,7 @@ impl Simulation {
             if round != self.round || !self.world.uavs[index].is_active() {
                 continue;
             }
-            let needed_j =
-                cells[index].cost.uav_j() + self.reserve_j(&self.world.uavs[index], &worst);
+            let needed_j = self.needed_j(&self.world.uavs[index], &cells[index], &worst);
             let uav = &mut self.world.uavs[index];
             let excess_j = uav.battery_j - needed_j * (1.0 + 1e-9);
             if excess_j > 0.0 {
@@ -130,8 +133,8 @@ impl Simulation {
         }
     }
 
-    /// Leaking batteries lose what a round's time lets out. The global model is merged by then.
-    pub(super) fn leak(&mut self, round_s: f64, books: &mut Books) {
+    /// Leaking batteries lose what a round's time lets out. What was merged by then is safe.
+    pub(super) fn leak(&mut self, round_s: f64, cells: &mut [CellWork], books: &mut Books) {
         for fault in &self.scenario.faults {
             let Fault::Leak {
                 uav,
@@ -147,12 +150,7 @@ impl Simulation {
                 && (from..=until).contains(&self.round)
                 && !books.pay(uav, EnergyItem::Leak, power_w * round_s)
             {
-                let (uav, during) = (uav.id, EnergyItem::Leak);
-                books.tell(EventKind::UavDepleted {
-                    uav,
-                    during,
-                    updates_lost: 0,
-                });
+                Self::lose(&mut cells[uav.id.index()], uav, EnergyItem::Leak, books);
             }
         }
     }

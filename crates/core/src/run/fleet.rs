@@ -94,13 +94,19 @@ impl Simulation {
             .1
     }
 
+    /// What a UAV's battery must hold for it to go on: another edge round and what it keeps back.
+    pub(super) fn needed_j(&self, uav: &Uav, cell: &CellWork, worst: &WorstLinks) -> f64 {
+        cell.cost.uav_j() + self.reserve_j(uav, cell, worst)
+    }
+
     /// What the energy check keeps back besides the next edge round: the flight home, and before it
     /// the hand-over and a broadcast, over links as bad as they can be this round.
-    pub(super) fn reserve_j(&self, uav: &Uav, worst: &WorstLinks) -> f64 {
+    fn reserve_j(&self, uav: &Uav, cell: &CellWork, worst: &WorstLinks) -> f64 {
         if self.scenario.uavs.reserve == Reserve::None {
             return 0.0;
         }
-        let hover_s = worst.uav_link_s + (worst.uav_link_s + worst.relay_s);
+        let handover_s = cell.handovers.max(1) as f64 * worst.uav_link_s;
+        let hover_s = handover_s + (worst.uav_link_s + worst.relay_s);
         let sending_j = worst.uav_link_s * uav.tx_power_w + worst.relay_s * uav.broadcast_power_w;
         self.flight_home_j(uav) + hover_s * self.nature.hover_power_w() + sending_j
     }
@@ -125,10 +131,7 @@ impl Simulation {
                 corners[0],
                 corners[1],
             ),
-            relay_s: cells
-                .iter()
-                .map(|cell| cell.cost.slowest_download_s)
-                .fold(0.0, f64::max),
+            relay_s: cells.iter().map(|cell| cell.relay_s).fold(0.0, f64::max),
         }
     }
 }

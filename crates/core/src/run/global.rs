@@ -48,29 +48,27 @@ impl Simulation {
                 flown_s.fill(0.0);
                 continue;
             }
-            let models: Vec<(&[f32], f64)> = cells
-                .iter()
-                .filter_map(|cell| cell.model.as_deref().map(|model| (model, cell.samples)))
-                .collect();
+            let models: Vec<(&[f32], f64)> = cells.iter().flat_map(CellWork::carried).collect();
             let model = (!models.is_empty()).then(|| method.aggregation.merge(&models));
+            cells.iter_mut().for_each(|cell| cell.updates = 0);
             self.broadcast(cells, &receivers, &aggregator, books);
             let aggregator = model.is_some().then_some(aggregator.id);
             return Merged { aggregator, model };
         }
     }
 
-    fn receiver(&self, id: UavId, cells: &[CellWork]) -> Receiver {
+    pub(super) fn receiver(&self, id: UavId, cells: &[CellWork]) -> Receiver {
         let uav = &self.world.uavs[id.index()];
         Receiver {
             id,
             position: uav.position,
             broadcast_power_w: uav.broadcast_power_w,
-            slowest_download_s: cells[id.index()].cost.slowest_download_s,
+            slowest_download_s: cells[id.index()].relay_s,
         }
     }
 
     /// The method's choice among those who are there; who is low can only aggregate when nobody stays.
-    fn choose_aggregator(
+    pub(super) fn choose_aggregator(
         &self,
         cells: &[CellWork],
         receivers: &[Receiver],
@@ -165,23 +163,29 @@ impl Simulation {
 
     /// T^E2G; a UAV that has nothing to hand over, or nobody to hand it to, takes no time.
     fn offload_s(&self, cells: &[CellWork], uav: &Uav, aggregator: &Uav) -> f64 {
-        match &cells[uav.id.index()].model {
-            Some(_) => self.handover_s(uav, aggregator).unwrap_or(0.0),
-            None => 0.0,
+        let cell = &cells[uav.id.index()];
+        match cell.carries() {
+            true => self.handover_s(uav, cell, aggregator).unwrap_or(0.0),
+            false => 0.0,
         }
     }
 
-    /// Seconds of handing a model to the aggregator, by way of the quickest third UAV when the two
-    /// do not hear each other; none when there is no way.
-    fn handover_s(&self, uav: &Uav, aggregator: &Uav) -> Option<f64> {
+    /// Seconds of handing over what a UAV carries.
+    pub(super) fn handover_s(&self, uav: &Uav, cell: &CellWork, aggregator: &Uav) -> Option<f64> {
+        let one_s = self.crossing_s(uav, aggregator)?;
+        Some(cell.handovers as f64 * one_s)
+    }
+
+    /// Seconds of sending a model from one UAV to another, by way of the quickest third one when the
+    /// two do not hear each other; none when there is no way.
+    pub(super) fn crossing_s(&self, from: &Uav, to: &Uav) -> Option<f64> {
         let link_s = |from: &Uav, to: &Uav| {
             let heard = self.hears(from.id, to.id);
             heard.then(|| cost::offload_s(&self.nature, from, to, self.model_bits()))
         };
-        link_s(uav, aggregator).or_else(|| {
-            let between = self.world.active().filter(|other| other.id != uav.id);
-            let ways =
-                between.filter_map(|other| Some(link_s(uav, other)? + link_s(other, aggregator)?));
+        link_s(from, to).or_else(|| {
+            let between = self.world.active().filter(|other| other.id != from.id);
+            let ways = between.filter_map(|other| Some(link_s(from, other)? + link_s(other, to)?));
             ways.min_by(f64::total_cmp)
         })
     }
@@ -190,10 +194,10 @@ impl Simulation {
         let hover_w = self.nature.hover_power_w();
         for (index, cell) in cells.iter_mut().enumerate() {
             let uav = &self.world.uavs[index];
-            if !uav.is_active() || cell.model.is_none() {
+            if !uav.is_active() || !cell.carries() {
                 continue;
             }
-            let Some(time_s) = self.handover_s(uav, aggregator) else {
+            let Some(time_s) = self.handover_s(uav, cell, aggregator) else {
                 let (uav, updates_lost) = (uav.id, cell.go_down());
                 books.tell(EventKind::ModelStranded { uav, updates_lost });
                 continue;
@@ -218,7 +222,6 @@ impl Simulation {
         }
         let cost = cost::broadcast(&self.nature, aggregator, receivers, self.model_bits());
         books.time.add(TimeItem::Broadcast, cost.time_s);
-        cells.iter_mut().for_each(|cell| cell.updates = 0);
         for (receiver, relay_j) in receivers.iter().zip(cost.relay_j) {
             let uav = &mut self.world.uavs[receiver.id.index()];
             let link_j = if uav.id == aggregator.id {

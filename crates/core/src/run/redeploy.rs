@@ -61,7 +61,7 @@ impl Simulation {
         let staying = self.world.active().filter(|uav| !leaving(uav.id));
         let uavs: Vec<FleetUav> = staying
             .map(|uav| {
-                let needed_j = cells[uav.id.index()].cost.uav_j() + self.reserve_j(uav, &worst);
+                let needed_j = self.needed_j(uav, &cells[uav.id.index()], &worst);
                 FleetUav {
                     id: uav.id,
                     position: uav.position,

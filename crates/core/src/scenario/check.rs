@@ -6,9 +6,10 @@ use std::ops::RangeInclusive;
 use aerofed_data::PartitionKind;
 use aerofed_nn::ModelSpec;
 
+use crate::decide::association::Policy;
+
 use super::{
-    Allocation, Association, Channel, DataSet, Layout, Mobility, Scenario, Span, ValidScenario,
-    Weights,
+    Allocation, Channel, DataSet, Layout, Mobility, Scenario, Span, ValidScenario, Weights,
 };
 
 /// Why a scenario is refused.
@@ -118,8 +119,16 @@ impl Scenario {
         self.check_nature()?;
         self.check_data()?;
         self.check_learning()?;
+        self.check_methods()?;
         self.check_faults()?;
-        Ok(ValidScenario(self))
+        let policy = Policy::of(&self.td3).map_err(|error| {
+            let allowed = format_args!("pretrained, fresh, or a policy file ({error})").to_string();
+            bad("td3.agent", format_args!("{:?}", self.td3.agent), allowed)
+        })?;
+        Ok(ValidScenario {
+            scenario: self,
+            policy,
+        })
     }
 
     fn check_devices(&self) -> Checked {
@@ -280,9 +289,7 @@ impl Scenario {
             training.max_edge_rounds,
             1..=10_000,
         )?;
-        match self.association {
-            Association::All {} => {}
-        }
+        self.check_association()?;
         self.check_allocation()?;
         let stop = &self.stop;
         within("stop.max_rounds", stop.max_rounds, 1..=10_000_000)?;
@@ -292,6 +299,52 @@ impl Scenario {
         stop.targets
             .iter()
             .try_for_each(|&t| within("stop.targets", t, 0.0..=1.0))
+    }
+
+    fn check_association(&self) -> Checked {
+        within("selection.share", self.selection.share, 0.0..=1.0)?;
+        within("selection.threshold", self.selection.threshold, 0.0..=1.0)?;
+        let fitness = &self.fitness;
+        for (field, weight) in [
+            ("fitness.difference", fitness.difference),
+            ("fitness.distance", fitness.distance),
+            ("fitness.compute", fitness.compute),
+        ] {
+            within(field, weight, 0.0..=1.0)?;
+        }
+        let sum = fitness.difference + fitness.distance + fitness.compute;
+        if (sum - 1.0).abs() > 1e-6 {
+            return Err(bad(
+                "fitness.difference + fitness.distance + fitness.compute",
+                sum,
+                "a sum of 1",
+            ));
+        }
+        within("fitness.small_batch", fitness.small_batch, 1..=10_000)?;
+        for (field, epochs) in [
+            ("fitness.personal_epochs", fitness.personal_epochs),
+            ("fitness.refresh_epochs", fitness.refresh_epochs),
+        ] {
+            within(field, epochs, 0..=10_000)?;
+        }
+        within("fitness.uav_cpu_hz", fitness.uav_cpu_hz, 1e3..=1e13)?;
+        let cycles = fitness.uav_cycles_per_bit;
+        within("fitness.uav_cycles_per_bit", cycles, 1e-3..=1e6)?;
+        self.check_td3()
+    }
+
+    fn check_td3(&self) -> Checked {
+        let td3 = &self.td3;
+        within("td3.loss_weight", td3.loss_weight, 0.0..=1e6)?;
+        within("td3.accuracy_weight", td3.accuracy_weight, 0.0..=1e6)?;
+        within("td3.discount", td3.discount, 0.0..=0.999_999)?;
+        within("td3.learning_rate", td3.learning_rate, 1e-9..=1.0)?;
+        within("td3.exploration_noise", td3.exploration_noise, 0.0..=1.0)?;
+        within("td3.candidates", td3.candidates, 1..=10_000)?;
+        within("td3.updates_per_round", td3.updates_per_round, 0..=100_000)?;
+        within("td3.warm_up", td3.warm_up, 0..=20_000)?;
+        within("td3.penalty", td3.penalty, 0.0..=1e9)?;
+        within("td3.penalty_step", td3.penalty_step, 0.0..=1e9)
     }
 
     fn check_allocation(&self) -> Checked {

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use aerofed_data::PartitionKind;
 
 use super::{
-    Aggregator, Allocation, Area, Association, BandwidthSolver, Channel, Data, DataSet, Devices,
-    Layout, Mobility, Model, P1, P1Objective, Radio, Redeploy, RedeployMethod, RedeployWhen,
-    Reserve, Scenario, Span, Stop, Training, Uavs, Weights,
+    AgentReward, AgentState, Aggregator, Allocation, Area, Association, BandwidthSolver, Channel,
+    Data, DataSet, Devices, Fitness, Layout, Methods, Mobility, Model, P1, P1Objective, Radio,
+    Redeploy, RedeployMethod, RedeployWhen, Reserve, Scenario, Selection, Span, Stop, Td3,
+    Training, Uavs, Weights,
 };
 use crate::geometry::Point;
 
@@ -18,6 +19,51 @@ impl Default for Redeploy {
             when: RedeployWhen::OnChange,
             coverage_weight: 1.0,
             movement_weight: 0.005,
+        }
+    }
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Self {
+            share: 0.5,
+            threshold: 0.55,
+        }
+    }
+}
+
+impl Default for Fitness {
+    fn default() -> Self {
+        Self {
+            difference: 0.6,
+            distance: 0.2,
+            compute: 0.2,
+            small_batch: 10,
+            personal_epochs: 10,
+            refresh_epochs: 1,
+            uav_cpu_hz: 10e9,
+            uav_cycles_per_bit: 65.0,
+        }
+    }
+}
+
+impl Default for Td3 {
+    fn default() -> Self {
+        Self {
+            agent: "pretrained".into(),
+            online: true,
+            state: AgentState::Extended,
+            reward: AgentReward::CostAware,
+            loss_weight: 0.5,
+            accuracy_weight: 0.5,
+            discount: 0.1,
+            learning_rate: 1e-4,
+            exploration_noise: 0.1,
+            candidates: 8,
+            updates_per_round: 8,
+            warm_up: 8,
+            penalty: 1.0,
+            penalty_step: 0.01,
         }
     }
 }
@@ -71,9 +117,13 @@ impl Default for Scenario {
             weights: Weights::default(),
             redeploy: Redeploy::default(),
             association: Association::All {},
+            selection: Selection::default(),
+            fitness: Fitness::default(),
+            td3: Td3::default(),
             allocation: Allocation::Equal {
                 local_iterations: 5,
             },
+            methods: Methods::default(),
             stop: Stop::default(),
         }
     }

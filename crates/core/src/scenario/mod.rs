@@ -8,6 +8,7 @@
 mod check;
 mod defaults;
 mod faults;
+mod methods;
 mod text;
 
 use std::ops::Deref;
@@ -19,8 +20,10 @@ use serde::{Deserialize, Serialize};
 
 pub use check::ScenarioError;
 pub use faults::{Fault, Moment};
+pub use methods::{Ahfed, Fedprox, Hierfavg, Methods, Oort};
 pub use text::{PAPER, QUICKSTART};
 
+use crate::decide::association::Policy;
 use crate::geometry::Point;
 pub use crate::solve::bandwidth::Method as BandwidthSolver;
 
@@ -62,20 +65,40 @@ pub struct Scenario {
     pub redeploy: Redeploy,
     /// Which covered devices train (used by methods that leave it open, such as `hfl`).
     pub association: Association,
+    /// How many of them.
+    pub selection: Selection,
+    /// What a device is worth to a UAV.
+    pub fitness: Fitness,
+    /// The agents that learn thresholds.
+    pub td3: Td3,
     /// How long they train and on which bandwidth (used by methods that leave it open).
     pub allocation: Allocation,
+    /// Numbers of the methods that others proposed.
+    pub methods: Methods,
     /// When a run ends.
     pub stop: Stop,
 }
 
 /// A scenario that passed [`Scenario::check`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct ValidScenario(Scenario);
+pub struct ValidScenario {
+    scenario: Scenario,
+    /// What `td3.agent` names.
+    policy: Policy,
+}
+
+impl ValidScenario {
+    /// The networks that threshold agents start from.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+}
 
 impl Deref for ValidScenario {
     type Target = Scenario;
     fn deref(&self) -> &Scenario {
-        &self.0
+        &self.scenario
     }
 }
 
@@ -366,6 +389,102 @@ pub enum Aggregator {
 pub enum Association {
     /// Every covered device, each with the nearest UAV.
     All {},
+    /// A share of them, at random.
+    Random {},
+    /// The share that is nearest.
+    Distance {},
+    /// The share whose models differ most from the UAV's own.
+    Difference {},
+    /// Those whose fitness reaches a fixed threshold.
+    FixedThreshold {},
+    /// Those whose fitness reaches a threshold that agents learn.
+    Td3 {},
+}
+
+/// How many of the covered devices train.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Selection {
+    /// Share taken by `random`, `distance` and `difference`.
+    pub share: f64,
+    /// β of `fixed_threshold`.
+    pub threshold: f64,
+}
+
+/// The fitness of a device with a UAV, and how the UAV finds it out.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fitness {
+    /// Weight of model difference (λ_1).
+    pub difference: f64,
+    /// Weight of nearness (λ_2).
+    pub distance: f64,
+    /// Weight of computing power (λ_3).
+    pub compute: f64,
+    /// Samples of a device on which models are compared (|D^Small|).
+    pub small_batch: usize,
+    /// Passes over a UAV's own samples when it trains its personal model at the start.
+    pub personal_epochs: usize,
+    /// Passes when it trains it anew from the global model, in every later round; 0: it never does.
+    pub refresh_epochs: usize,
+    /// Processor clock of UAVs.
+    pub uav_cpu_hz: f64,
+    /// Work of UAVs per bit of training data.
+    pub uav_cycles_per_bit: f64,
+}
+
+/// The agents that learn thresholds, one per UAV.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Td3 {
+    /// What they start from: `pretrained`, `fresh`, or a file of `aerofed pretrain`.
+    pub agent: String,
+    /// Whether they learn during the run.
+    pub online: bool,
+    /// What they see.
+    pub state: AgentState,
+    /// What they are paid for.
+    pub reward: AgentReward,
+    /// Weight of a loss drop in the reward (λ_6).
+    pub loss_weight: f64,
+    /// Weight of an accuracy gain in the reward (λ_7).
+    pub accuracy_weight: f64,
+    /// What a reward is worth one round later (γ).
+    pub discount: f64,
+    /// Step size of actors and critics.
+    pub learning_rate: f64,
+    /// Standard deviation of the noise on actions, in halves of their range (σ̃).
+    pub exploration_noise: f64,
+    /// Noisy actions of which the critics choose one.
+    pub candidates: usize,
+    /// Updates before each round (t^Step).
+    pub updates_per_round: usize,
+    /// Rounds before an agent learns; a fresh one acts at random until then.
+    pub warm_up: usize,
+    /// First weight of the squared deadline overrun (α̃).
+    pub penalty: f64,
+    /// What each update of the policy adds to it (Δα̃).
+    pub penalty_step: f64,
+}
+
+/// What a threshold agent sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentState {
+    /// Loss and accuracy of the UAV's last edge model.
+    Paper,
+    /// The global model, the spread of fitness, coverage, load, battery and round.
+    Extended,
+}
+
+/// What a threshold agent is paid for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentReward {
+    /// What the edge model gained, Eq. (45).
+    Paper,
+    /// What the global model gained, less what the cell cost.
+    CostAware,
 }
 
 /// What a joule and a second are worth to the controller.

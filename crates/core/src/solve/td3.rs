@@ -95,6 +95,14 @@ pub struct Td3State {
     updates: u64,
 }
 
+impl Td3State {
+    /// Lengths of a state and of an action.
+    #[must_use]
+    pub fn dims(&self) -> (usize, usize) {
+        (self.state_dim, self.action_dim)
+    }
+}
+
 /// What an update found. A loss that is not finite moves no weight: it tells of rewards too large to learn from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Losses {

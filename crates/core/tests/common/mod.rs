@@ -3,6 +3,7 @@
 
 use std::ops::ControlFlow;
 
+use aerofed::record::{EnergyItem, UavRecord};
 use aerofed::run::{Outcome, run_on};
 use aerofed::{Method, Scenario, ValidScenario};
 
@@ -37,4 +38,18 @@ pub(crate) fn run(scenario: &ValidScenario, threads: usize) -> Outcome {
         |_| ControlFlow::Continue(()),
     )
     .unwrap()
+}
+
+/// A battery's books: what came in went out, item by item.
+pub(crate) fn assert_balanced(uav: &UavRecord) {
+    let came_in = uav.battery_before_j + uav.recharged_j;
+    let went_out = uav.battery_after_j + uav.energy.total_j();
+    assert!(
+        (came_in - went_out).abs() <= 1e-9 * came_in.max(1.0),
+        "{uav:?}"
+    );
+    assert!(uav.battery_after_j >= 0.0, "{uav:?}");
+    for device_item in [EnergyItem::DeviceCompute, EnergyItem::DeviceUpload] {
+        assert_eq!(uav.energy.get(device_item), 0.0);
+    }
 }

@@ -1,6 +1,8 @@
 //! How many rounds are still to come when every round has H local iterations:
 //! rounds(H) = 1 + c0 / H + c1 H, with c0 and c1 estimated from the run's own loss curve.
 
+use serde::{Deserialize, Serialize};
+
 use super::RoundProgress;
 
 /// Belief about c0 and c1, sharpened round by round.
@@ -10,7 +12,7 @@ use super::RoundProgress;
 /// ln p_g = s - q ln g - ln rounds(H_g) + noise. Fitted by Gauss-Newton steps on the four numbers
 /// (ln c0, ln c1, s, q) with Gaussian priors, so that few rounds move the first guess only a little.
 /// Rounds with one H say nothing about c0 and c1: every other early round tries another H.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RoundsEstimate {
     /// ln c0, ln c1, s, q.
     belief: [f64; 4],

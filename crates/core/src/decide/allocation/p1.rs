@@ -1,9 +1,12 @@
 //! Problem P1: local iterations and bandwidth that minimise a cell's weighted time and energy.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Allocation, Cell, CellError, CellPlan, RoundProgress, RoundsEstimate};
 use crate::scenario::{self, P1Objective};
-use crate::solve::bandwidth::{Objective, Options, Solution, Solver};
+use crate::solve::bandwidth::{Objective, Options, SavedSolver, Solution, Solver};
 use crate::world::UavId;
+use crate::{Error, checkpoint};
 
 /// P1, Eqs. (28)-(41), with the convergence-aware choice of H.
 pub struct P1 {
@@ -11,6 +14,16 @@ pub struct P1 {
     estimate: Option<RoundsEstimate>,
     /// One per UAV, each warm from its last round.
     solvers: Vec<Solver>,
+}
+
+/// What P1 carries from round to round; the rest is the scenario's.
+#[derive(Serialize, Deserialize)]
+struct SavedP1 {
+    /// Not those of the estimate before it has seen a round: rounding differs.
+    constants: Option<(f64, f64)>,
+    estimate: Option<RoundsEstimate>,
+    /// Warm starts move results in the last digits.
+    solvers: Vec<SavedSolver>,
 }
 
 impl P1 {
@@ -81,6 +94,32 @@ impl Allocation for P1 {
             let (c0, c1) = estimate.constants();
             self.options.objective = Objective::Convergence { c0, c1 };
         }
+    }
+
+    fn save(&self) -> Vec<u8> {
+        checkpoint::encode(&SavedP1 {
+            constants: self.constants(),
+            estimate: self.estimate.clone(),
+            solvers: self.solvers.iter().map(Solver::save).collect(),
+        })
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
+        let saved: SavedP1 = checkpoint::decode("allocation", saved)?;
+        let same_kind = saved.constants.is_some() == self.constants().is_some()
+            && saved.estimate.is_some() == self.estimate.is_some();
+        if !same_kind {
+            return Err(Error::State {
+                part: "allocation",
+                reason: "made for another objective".into(),
+            });
+        }
+        if let Some((c0, c1)) = saved.constants {
+            self.options.objective = Objective::Convergence { c0, c1 };
+        }
+        self.estimate = saved.estimate;
+        self.solvers = saved.solvers.iter().map(Solver::restored).collect();
+        Ok(())
     }
 }
 

@@ -85,6 +85,31 @@ impl Market {
         }
     }
 
+    /// What the next warm start takes over from each device: both SNRs with their logarithms, and the multiplier.
+    pub(super) fn warmth(&self) -> Vec<[f64; 5]> {
+        let warmth = |node: &Node| {
+            let (up, down) = (&node.up, &node.down);
+            [up.snr, up.log, down.snr, down.log, node.multiplier]
+        };
+        self.nodes.iter().map(warmth).collect()
+    }
+
+    /// Takes up what [`Market::warmth`] gave; everything else comes with the next cell.
+    pub(super) fn warm_up(&mut self, warmth: &[[f64; 5]]) {
+        self.nodes.clear();
+        self.nodes.extend(warmth.iter().map(|&values| {
+            let mut node = Node::default();
+            [
+                node.up.snr,
+                node.up.log,
+                node.down.snr,
+                node.down.log,
+                node.multiplier,
+            ] = values;
+            node
+        }));
+    }
+
     /// Whether waiting weighs enough to move any bandwidth: below this, W is lost in the rounding of c + w.
     pub(super) fn timed(&self) -> bool {
         self.wait_weight > 1e-11 * self.own_weight

@@ -1,5 +1,7 @@
 //! Newton's method on the three equations of a cell, with a line search, a feasible answer and a certificate.
 
+use serde::{Deserialize, Serialize};
+
 use super::cell::{Cell, CellError, DeviceShare, Solution, check_iterations};
 use super::dual::{GUESS_PASSES, Market, Sums};
 use crate::solve::Status;
@@ -31,6 +33,14 @@ pub struct Solver {
     passes: usize,
 }
 
+/// What a solver carries from call to call.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SavedSolver {
+    last: Option<Unknowns>,
+    /// [`Market::warmth`].
+    warmth: Vec<[f64; 5]>,
+}
+
 /// The residuals ln(sum / budget) of the three equations somewhere, and the way Newton's method would go from there.
 struct Stage {
     residual: Unknowns,
@@ -52,6 +62,31 @@ impl Solver {
     /// Forgets the last solution, so that the next call starts from scratch; the buffers stay.
     pub fn forget(&mut self) {
         self.last = None;
+    }
+
+    /// What the next call's result depends on besides its cell: where it starts.
+    pub(crate) fn save(&self) -> SavedSolver {
+        let Self {
+            market,
+            last,
+            // Overwritten by every call.
+            answer: _,
+            passes: _,
+        } = self;
+        SavedSolver {
+            last: *last,
+            warmth: market.warmth(),
+        }
+    }
+
+    /// A solver that goes on where the saved one stood.
+    pub(crate) fn restored(saved: &SavedSolver) -> Self {
+        let mut solver = Self {
+            last: saved.last,
+            ..Self::default()
+        };
+        solver.market.warm_up(&saved.warmth);
+        solver
     }
 
     /// How often the last call went over all devices.

@@ -59,5 +59,6 @@ pub mod palm;
 pub use cell::{
     Cell, CellDevice, CellError, DeviceShare, LOCAL_ITERATIONS_MAX, Solution, transfer_time_s,
 };
+pub(crate) use exact::SavedSolver;
 pub use exact::{GAP_TOLERANCE, Solver};
 pub use iterations::{Method, Objective, Options, allocate, best_iterations};

@@ -1,0 +1,147 @@
+//! `aerofed pretrain`
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+use aerofed::pretrain::{Event, Plan, Progress, pretrain};
+use aerofed_report::{Curve, curves_svg};
+use anyhow::{Context, Result};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{run, scenario};
+use crate::console::{self, BadInput};
+
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    aerofed pretrain --out policy.safetensors\n  \
+    aerofed pretrain mine.toml --episodes 400 --seed 3\n  \
+    aerofed run --method cehfed --set td3.agent=policy.safetensors\n\n\
+    Runs many short episodes with random thresholds on small data, and trains one agent on all of\n\
+    them. Writes the policy, and beside it the learning curve as SVG. Ctrl-C keeps what was learned.")]
+pub(crate) struct PretrainArgs {
+    /// A scenario file, or `paper` or `quickstart`; none: the quick start
+    scenario: Option<PathBuf>,
+    /// Runs to learn from
+    #[arg(long, value_name = "N", default_value_t = Plan::default().episodes as u32, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    episodes: u32,
+    /// Global rounds of each
+    #[arg(long, value_name = "N", default_value_t = Plan::default().rounds as u32, value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    rounds: u32,
+    /// Updates of the agent in each of five turns
+    #[arg(long, value_name = "N", default_value_t = Plan::default().updates as u32, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    updates: u32,
+    /// The seed
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Change any field of the scenario, as in `td3.state=paper`; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    settings: Vec<String>,
+    /// Where to write the policy
+    #[arg(long, value_name = "FILE", default_value = "policy.safetensors")]
+    out: PathBuf,
+    /// Replace the file if it exists
+    #[arg(long)]
+    force: bool,
+    /// No progress, no remarks
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &PretrainArgs) -> Result<()> {
+    // What else is decided in the episodes is decided as agents will find it in runs.
+    let mut settings = vec!["method=cehfed".to_owned()];
+    settings.extend(args.settings.iter().cloned());
+    settings.extend(args.seed.iter().map(|seed| format!("seed={seed}")));
+    let scenario = scenario::load(args.scenario.as_ref(), &settings)?;
+    if args.out.exists() && !args.force {
+        let message = format!("{} exists; --force replaces it", args.out.display());
+        return Err(BadInput(message).into());
+    }
+    let plan = Plan {
+        episodes: args.episodes as usize,
+        rounds: args.rounds as usize,
+        updates: args.updates as usize,
+    };
+    let bar = progress_bar(plan.episodes, args.quiet);
+    let interrupted = run::interruption()?;
+    let turns = Mutex::new(Vec::new());
+    let agent = pretrain(&scenario, &plan, |event| {
+        match event {
+            Event::Episode => bar.inc(1),
+            Event::Turn(progress) => {
+                if !args.quiet {
+                    bar.suspend(|| console::message(&turn_line(&progress)));
+                }
+                if let Ok(mut turns) = turns.lock() {
+                    turns.push(progress);
+                }
+            }
+        }
+        match interrupted.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    })?;
+    bar.finish_and_clear();
+    let turns = turns.into_inner().unwrap_or_default();
+    write(
+        &args.out,
+        &agent.to_safetensors().map_err(aerofed::Error::from)?,
+    )?;
+    let picture = args.out.with_extension("svg");
+    write(&picture, learning_curve(&turns).as_bytes())?;
+    if let Some(last) = turns.last() {
+        console::result(&turn_line(last))?;
+    }
+    if !args.quiet {
+        let files = [&args.out, &picture].map(|path| path.display().to_string());
+        console::message(&format!("wrote {}", files.join(" and ")));
+    }
+    Ok(())
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn turn_line(progress: &Progress) -> String {
+    format!(
+        "{} episodes, {} updates: {:.1} % accuracy at the cost at which all devices reach {:.1} %",
+        progress.episodes,
+        progress.updates,
+        100.0 * progress.accuracy,
+        100.0 * progress.accuracy_with_all
+    )
+}
+
+fn learning_curve(turns: &[Progress]) -> String {
+    let curve = |name: &str, value: fn(&Progress) -> f64| Curve {
+        name: name.into(),
+        points: turns
+            .iter()
+            .map(|turn| (turn.episodes as f64, 100.0 * value(turn)))
+            .collect(),
+    };
+    curves_svg(
+        "Accuracy at equal cost",
+        "episodes learned from",
+        "accuracy at the budget (%)",
+        100.0,
+        &[
+            curve("learned threshold", |turn| turn.accuracy),
+            curve("all covered devices", |turn| turn.accuracy_with_all),
+        ],
+    )
+}
+
+fn progress_bar(episodes: usize, quiet: bool) -> ProgressBar {
+    if quiet {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} episodes, {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(episodes as u64).with_style(style)
+}

@@ -1,0 +1,160 @@
+//! The choice of thresholds as an environment with `reset` and `step`, for trying agents of one's own.
+//!
+//! Every UAV is a player: in each global round it sees a state, answers with an action of 0 to 1 that
+//! sets its threshold, and gets a reward when the round is over. States, actions and rewards are those of
+//! the scenario's `[td3]` table, see [`AgentView`].
+//!
+//! ```
+//! use aerofed::{Scenario, environment::Environment};
+//! # fn main() -> Result<(), aerofed::Error> {
+//! let settings = ["devices.count=20", "data.data_volume=200", "model.name=logistic", "stop.max_rounds=2"];
+//! let scenario = Scenario::parse("", &settings)?.check()?;
+//! let mut environment = Environment::new(&scenario, 1);
+//! let mut states = environment.reset(7)?;
+//! loop {
+//!     // An agent that takes the better half of everybody.
+//!     let actions: Vec<f32> = states.iter().map(|_| 0.5).collect();
+//!     let step = environment.step(&actions)?;
+//!     if step.done {
+//!         break;
+//!     }
+//!     states = step.states;
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+use crate::decide::association::{AgentView, Needs, above, fitness_of};
+use crate::record::RoundRecord;
+use crate::run::{Opening, Simulation, stop_rule};
+use crate::scenario::ValidScenario;
+use crate::{Error, Method, Scenario};
+
+/// States of all UAVs; none for those that cover nobody or are not there.
+pub type States = Vec<Option<Vec<f32>>>;
+
+/// A run whose thresholds are chosen from outside.
+pub struct Environment {
+    scenario: ValidScenario,
+    threads: usize,
+    round: Option<Round>,
+}
+
+/// What is on the table while the actions are awaited.
+struct Round {
+    simulation: Simulation,
+    method: Method,
+    view: AgentView,
+    opening: Opening,
+    fitness: Vec<Vec<f64>>,
+}
+
+/// What came of a round.
+#[derive(Debug)]
+pub struct Step {
+    /// What each UAV sees before the next round; empty at the end.
+    pub states: States,
+    /// What each UAV gets for its last action.
+    pub rewards: Vec<f32>,
+    /// Whether the run is over, by the scenario's `[stop]` or because no UAV is left.
+    pub done: bool,
+    /// The round as recorded.
+    pub record: RoundRecord,
+}
+
+const NEEDS: Needs = Needs {
+    differences: true,
+    edge_models: true,
+};
+
+impl Environment {
+    /// An environment in a scenario's world; the scenario's method decides everything but thresholds.
+    #[must_use]
+    pub fn new(scenario: &ValidScenario, threads: usize) -> Self {
+        Self {
+            scenario: scenario.clone(),
+            threads,
+            round: None,
+        }
+    }
+
+    /// Begins a run with another seed. Empty when no UAV ever gets to choose.
+    ///
+    /// # Errors
+    /// When the data cannot be loaded, or the model does not fit it.
+    pub fn reset(&mut self, seed: u64) -> Result<States, Error> {
+        let scenario = Scenario {
+            seed,
+            ..Scenario::clone(&self.scenario)
+        };
+        let scenario = scenario.check()?;
+        let simulation = Simulation::new(&scenario, self.threads)?;
+        let method = Method::of(&scenario);
+        let view = AgentView::new(&scenario);
+        self.scenario = scenario;
+        self.open(simulation, method, view)
+    }
+
+    /// Plays a round with one action per UAV, 0 to 1; others are taken for the nearer end, and actions
+    /// of UAVs without a state do nothing.
+    ///
+    /// # Errors
+    /// When there is no round to play: before the first reset, and after the end.
+    pub fn step(&mut self, actions: &[f32]) -> Result<Step, Error> {
+        let Some(round) = self.round.take() else {
+            return Err(Error::Decision {
+                method: "environment".into(),
+                reason: "a step without a round to play: reset first".into(),
+            });
+        };
+        let Round {
+            mut simulation,
+            mut method,
+            mut view,
+            opening,
+            fitness,
+        } = round;
+        let threshold = |uav: usize| match actions.get(uav) {
+            Some(action) if !fitness[uav].is_empty() => {
+                view.threshold(&fitness[uav], action.clamp(0.0, 1.0))
+            }
+            _ => f64::INFINITY,
+        };
+        let selection = above(&simulation.scene(&opening), &fitness, threshold);
+        let closed = simulation.close_round(opening, selection, &mut method)?;
+        let penalties = vec![self.scenario.td3.penalty; fitness.len()];
+        let rewards = view.rewards(&closed.outcome(), &penalties);
+        let mut states = States::new();
+        if stop_rule(&self.scenario, &closed.record).is_none() {
+            states = self.open(simulation, method, view)?;
+        }
+        Ok(Step {
+            states,
+            rewards,
+            done: self.round.is_none(),
+            record: closed.record,
+        })
+    }
+
+    fn open(
+        &mut self,
+        mut simulation: Simulation,
+        method: Method,
+        view: AgentView,
+    ) -> Result<States, Error> {
+        let Some(opening) = simulation.open_round(NEEDS)? else {
+            return Ok(States::new());
+        };
+        let scene = simulation.scene(&opening);
+        let fitness = fitness_of(&scene, &self.scenario.fitness);
+        let states = view.states(&scene, &fitness);
+        self.round = Some(Round {
+            simulation,
+            method,
+            view,
+            opening,
+            fitness,
+        });
+        Ok(states)
+    }
+}

@@ -1,0 +1,25 @@
+//! `ahfed`: hierarchical FedAvg with adversarial training on devices (the paper's AHFed, VI.B). Every local
+//! step also trains on the mini-batch moved along the sign of its gradient, FGSM (Goodfellow et al., ICLR
+//! 2015). Devices at random, fixed H, equal bandwidth, nobody moves.
+//!
+//! The step takes two passes over the mini-batch: one gives the clean gradient, of weights and inputs
+//! together, the other the gradient on the moved inputs. So the arithmetic counts twice, in time and energy
+//! (as Shafahi et al., NeurIPS 2019, count: k attack steps make k + 1 passes).
+//!
+//! Departs from the paper's source, which it cites without details: clean and moved samples weigh the same.
+
+use super::{Entry, LocalTraining, Method, random_hfl};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "ahfed",
+    summary: "hierarchical FedAvg with adversarial (FGSM) training on devices drawn at random",
+    build: |scenario| Method {
+        name: "ahfed".into(),
+        local: LocalTraining {
+            adversarial_epsilon: scenario.methods.ahfed.epsilon,
+            compute_factor: 2.0,
+            ..LocalTraining::default()
+        },
+        ..random_hfl(scenario)
+    },
+};

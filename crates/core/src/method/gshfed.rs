@@ -1,0 +1,21 @@
+//! `gshfed`: the devices whose models differ most from the UAV's own, with P1's local iterations and bandwidth.
+//!
+//! Source: VI.B. Departs from the paper, which does not say how many: a share of each UAV's covered devices
+//! (`selection.share`), so that methods can be compared at equal volume.
+
+use super::{Entry, Method, hfl, p1};
+use crate::decide::association::{Preference, Share};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "gshfed",
+    summary: "the share of the covered devices whose models differ most, with optimised H and bandwidth (P1)",
+    build: |scenario| Method {
+        name: "gshfed".into(),
+        association: Box::new(Share {
+            preference: Preference::Difference,
+            share: scenario.selection.share,
+        }),
+        allocation: p1(scenario),
+        ..(hfl::ENTRY.build)(scenario)
+    },
+};

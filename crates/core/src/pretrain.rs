@@ -1,0 +1,306 @@
+//! Training threshold agents before a run: many short runs with random thresholds on small data, then updates
+//! of one agent from all of them, in a few turns.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use aerofed_data::PartitionKind;
+use rand::RngExt;
+use rayon::prelude::*;
+
+use crate::Error;
+use crate::decide::association::{AgentView, Policy};
+use crate::environment::Environment;
+use crate::scenario::{Scenario, ValidScenario};
+use crate::seed::{Random, Stream, stream};
+use crate::solve::replay::Transition;
+use crate::solve::td3::{Settings, Td3};
+
+/// Exploring and learning take turns this often.
+const TURNS: usize = 5;
+/// How far UAVs stray from what they lean to, and from the policy in later turns.
+const NOISE: f32 = 0.2;
+/// Step size of actor and critics.
+const LEARNING_RATE: f64 = 5e-4;
+/// Episodes on which the policy is judged after each turn.
+const JUDGED: u64 = 2;
+/// Seeds of those: nothing is learned from them.
+const JUDGED_SEEDS: u64 = 1 << 40;
+/// A judged episode may take this many times the rounds of the one that sets its budget.
+const MOST_ROUNDS: usize = 3;
+
+/// How much to train.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Runs to learn from.
+    pub episodes: usize,
+    /// Global rounds of each.
+    pub rounds: usize,
+    /// Updates of the agent in each turn.
+    pub updates: usize,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            episodes: 50,
+            rounds: 10,
+            updates: 4_000,
+        }
+    }
+}
+
+/// How far the training is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Episodes done.
+    pub episodes: usize,
+    /// Updates of this turn's agent.
+    pub updates: usize,
+    /// Test accuracy when the budget is spent, mean over judged episodes; the
+    /// budget of each is what its first rounds cost with every covered device.
+    pub accuracy: f64,
+    /// The same with every covered device all the time.
+    pub accuracy_with_all: f64,
+    /// Mean squared error of the critics in the last update.
+    pub critic_loss: f64,
+}
+
+/// What happens during training.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event {
+    /// An episode is over.
+    Episode,
+    /// A turn of exploring and learning is over.
+    Turn(Progress),
+}
+
+/// Trains an agent for the `[td3]` table of `scenario` from nothing. `watch` may end it: then what was learned in
+/// finished turns remains.
+///
+/// # Errors
+/// When the scenario's data cannot be loaded, or its settings make no agent.
+pub fn pretrain(
+    scenario: &ValidScenario,
+    plan: &Plan,
+    watch: impl Fn(Event) -> ControlFlow<()> + Sync,
+) -> Result<Td3, Error> {
+    let stopped = AtomicBool::new(false);
+    let stopped_by = |event| {
+        let now = watch(event).is_break();
+        stopped.fetch_or(now, Ordering::Relaxed) || now
+    };
+    let mut rng = stream(scenario.seed, Stream::Pretraining, 0, 0);
+    let mut agent = newborn(scenario, &mut rng)?;
+    let mut memory: Vec<Transition> = Vec::new();
+    let budgets: Result<Vec<Budget>, Error> = (0..JUDGED)
+        .into_par_iter()
+        .map(|index| Budget::measure(scenario, plan, JUDGED_SEEDS + index))
+        .collect();
+    let budgets = budgets?;
+    let accuracy_with_all = mean(budgets.iter().map(|budget| budget.accuracy));
+    for turn in 0..TURNS {
+        let share = |whole: usize, turn: usize| whole * turn / TURNS;
+        let episodes = share(plan.episodes, turn)..share(plan.episodes, turn + 1);
+        let policy = (turn > 0).then(|| agent.state().clone());
+        let seen: Result<Vec<Vec<Transition>>, Error> = episodes
+            .clone()
+            .into_par_iter()
+            .map(|episode| {
+                if stopped.load(Ordering::Relaxed) {
+                    return Ok(Vec::new());
+                }
+                let policy = policy.clone().filter(|_| episode % 2 == 0);
+                let policy = policy.map(Td3::restore).transpose()?;
+                let seen = explore(scenario, plan, episode, policy);
+                stopped_by(Event::Episode);
+                seen
+            })
+            .collect();
+        if stopped.load(Ordering::Relaxed) {
+            break;
+        }
+        memory.extend(seen?.into_iter().flatten());
+        // From nothing in every turn: networks that took their first steps on little data seldom get over it.
+        agent = newborn(scenario, &mut rng)?;
+        for transition in &memory {
+            agent.remember(transition)?;
+        }
+        let mut critic_loss = f64::NAN;
+        for _ in 0..plan.updates {
+            if let Some(losses) = agent.update(&mut rng)? {
+                critic_loss = f64::from(losses.critic);
+            }
+        }
+        let state = agent.state();
+        let accuracies: Result<Vec<f64>, Error> = budgets
+            .par_iter()
+            .map(|budget| budget.judge(scenario, plan, &mut Td3::restore(state.clone())?))
+            .collect();
+        let progress = Progress {
+            episodes: episodes.end,
+            updates: plan.updates,
+            accuracy: mean(accuracies?.into_iter()),
+            accuracy_with_all,
+            critic_loss,
+        };
+        if stopped_by(Event::Turn(progress)) {
+            break;
+        }
+    }
+    Ok(agent)
+}
+
+/// An agent that knows nothing, with steps for learning from much at once.
+fn newborn(scenario: &ValidScenario, rng: &mut Random) -> Result<Td3, Error> {
+    let settings = Settings {
+        actor_learning_rate: LEARNING_RATE,
+        critic_learning_rate: LEARNING_RATE,
+        batch_size: 256,
+        replay_capacity: 1_000_000,
+        ..Policy::settings(&scenario.td3)
+    };
+    let state_len = AgentView::state_len(scenario.td3.state);
+    Ok(Td3::new(settings, state_len, 1, rng)?)
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len() as f64;
+    values.sum::<f64>() / count
+}
+
+/// One run with thresholds that are random or near the policy's; returns every UAV's transitions.
+fn explore(
+    scenario: &ValidScenario,
+    plan: &Plan,
+    episode: usize,
+    mut policy: Option<Td3>,
+) -> Result<Vec<Transition>, Error> {
+    let mut rng = stream(scenario.seed, Stream::Pretraining, 1, episode as u64);
+    let scenario = varied(scenario, plan.rounds, &mut rng)?;
+    let mut environment = Environment::new(&scenario, 1);
+    let mut states = environment.reset(rng.random_range(0..JUDGED_SEEDS))?;
+    let mut transitions = Vec::new();
+    while !states.is_empty() {
+        // All UAVs lean the same way: what one of them does alone hardly shows in the global model.
+        let leaning: f32 = rng.random();
+        let mut actions = vec![0.0; states.len()];
+        for (action, state) in actions.iter_mut().zip(&states) {
+            let centre = match (&mut policy, state) {
+                (Some(policy), Some(state)) => {
+                    policy.act(state)?[0] + 2.0 * NOISE * (leaning - 0.5)
+                }
+                _ => leaning,
+            };
+            *action = (centre + NOISE * rng.random_range(-1.0..1.0)).clamp(0.0, 1.0);
+        }
+        let step = environment.step(&actions)?;
+        for (uav, state) in states.into_iter().enumerate() {
+            let next = step.states.get(uav).cloned().flatten();
+            if let (Some(state), Some(next_state)) = (state, next) {
+                transitions.push(Transition {
+                    state,
+                    action: vec![actions[uav]],
+                    reward: step.rewards[uav],
+                    next_state,
+                    done: false,
+                });
+            }
+        }
+        states = step.states;
+    }
+    Ok(transitions)
+}
+
+/// A small world like the scenario's, but with other data and another model.
+fn varied(base: &ValidScenario, rounds: usize, rng: &mut Random) -> Result<ValidScenario, Error> {
+    let mut scenario = small(base, rounds);
+    let per_device = rng.random_range(8..=14);
+    scenario.data.data_volume = per_device * scenario.devices.count;
+    let most = base.training.max_edge_rounds;
+    scenario.training.max_edge_rounds = rng.random_range(3..=6).min(most);
+    if rng.random_bool(0.3) {
+        scenario.data.partition = PartitionKind::NoniidB;
+    }
+    if rng.random_bool(0.3) {
+        scenario.model.name = "lenet5".into();
+    }
+    Ok(scenario.check()?)
+}
+
+/// The scenario with little data and few edge rounds, for a number of rounds.
+fn small(base: &ValidScenario, rounds: usize) -> Scenario {
+    let mut scenario = Scenario::clone(base);
+    scenario.data.data_volume = scenario.data.data_volume.min(10 * scenario.devices.count);
+    scenario.training.max_edge_rounds = scenario.training.max_edge_rounds.min(4);
+    scenario.stop.max_rounds = rounds;
+    scenario.stop.target_accuracy = 1.0;
+    scenario
+}
+
+/// What an episode may cost, and what every covered device together make of it.
+struct Budget {
+    seed: u64,
+    cost: f64,
+    accuracy: f64,
+}
+
+impl Budget {
+    fn measure(scenario: &ValidScenario, plan: &Plan, seed: u64) -> Result<Self, Error> {
+        let mut budget = Self {
+            seed,
+            cost: f64::INFINITY,
+            accuracy: 0.0,
+        };
+        let walk = budget.walk(&small(scenario, plan.rounds).check()?, |_| Ok(0.0))?;
+        if let Some(&(cost, accuracy)) = walk.last() {
+            (budget.cost, budget.accuracy) = (cost, accuracy);
+        }
+        Ok(budget)
+    }
+
+    /// The policy's accuracy at the budget, between the two rounds around it.
+    fn judge(&self, scenario: &ValidScenario, plan: &Plan, policy: &mut Td3) -> Result<f64, Error> {
+        let scenario = small(scenario, MOST_ROUNDS * plan.rounds).check()?;
+        let walk = self.walk(&scenario, |state| Ok(policy.act(state)?[0]))?;
+        let mut before = (0.0, 0.0);
+        for &after in &walk {
+            if after.0 >= self.cost {
+                let share = (self.cost - before.0) / (after.0 - before.0);
+                return Ok(before.1 + share * (after.1 - before.1));
+            }
+            before = after;
+        }
+        Ok(before.1)
+    }
+
+    /// Cost so far and accuracy after each round, until the budget is spent.
+    fn walk(
+        &self,
+        scenario: &ValidScenario,
+        mut act: impl FnMut(&[f32]) -> Result<f32, Error>,
+    ) -> Result<Vec<(f64, f64)>, Error> {
+        let (energy, time) = (scenario.weights.energy, scenario.weights.time);
+        let mut environment = Environment::new(scenario, 1);
+        let mut states = environment.reset(self.seed)?;
+        let mut walk = Vec::new();
+        while !states.is_empty() {
+            let mut actions = vec![0.0; states.len()];
+            for (action, state) in actions.iter_mut().zip(&states) {
+                if let Some(state) = state {
+                    *action = act(state)?;
+                }
+            }
+            let step = environment.step(&actions)?;
+            let spent =
+                step.record.cumulative_energy_j.ln() * energy + step.record.clock_s.ln() * time;
+            let cost = (spent / (energy + time)).exp();
+            walk.push((cost, step.record.test_accuracy));
+            if cost >= self.cost {
+                break;
+            }
+            states = step.states;
+        }
+        Ok(walk)
+    }
+}

@@ -1,0 +1,103 @@
+//! What cells are in the middle of.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::world::{DeviceId, Uav, UavId};
+
+use super::super::cells::{CellWork, Leaver};
+use super::event_queue::EventQueue;
+use super::tiers::Tiers;
+
+/// What cells are in the middle of: all that the next round needs to know.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(in super::super) struct Passes {
+    pub(super) queue: EventQueue<Activity>,
+    /// Per UAV, as the rest; empty before the first round.
+    pub(super) cells: Vec<CellWork>,
+    /// Edge rounds done.
+    pub(super) edge_rounds: Vec<usize>,
+    /// UAVs that go home after their next hand-over.
+    pub(super) leaving: Vec<Option<Leaver>>,
+    pub(super) tiers: Tiers,
+    pub(super) aggregator: Option<UavId>,
+    /// Passes begun so far, which keeps their random streams apart.
+    pub(super) begun: usize,
+}
+
+/// What a cell is doing until its event.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Activity {
+    pub(super) began_s: f64,
+    /// Of that, fetching the global model.
+    pub(super) fetch_s: f64,
+    pub(super) step: Step,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Step {
+    /// An edge round.
+    Train,
+    /// The edge model is on its way.
+    HandOver {
+        /// To this UAV.
+        to: UavId,
+    },
+}
+
+impl Passes {
+    pub(super) fn new(uavs: usize) -> Self {
+        Self {
+            cells: (0..uavs).map(|_| CellWork::default()).collect(),
+            edge_rounds: vec![0; uavs],
+            leaving: vec![None; uavs],
+            tiers: Tiers::new(uavs),
+            ..Self::default()
+        }
+    }
+
+    /// The work of a UAV's cell, if there can be any.
+    pub(in super::super) fn cell_mut(&mut self, uav: UavId) -> Option<&mut CellWork> {
+        self.cells.get_mut(uav.index())
+    }
+
+    /// A UAV goes home after its next hand-over; false when it has nothing to hand over.
+    pub(in super::super) fn bid_leave(&mut self, leaver: Leaver) -> bool {
+        let under_way = self.queue.get(leaver.uav).is_some();
+        if under_way {
+            self.leaving[leaver.uav.index()] = Some(leaver);
+            self.aggregator = self.aggregator.filter(|id| *id != leaver.uav);
+        }
+        under_way
+    }
+
+    /// Devices that are training.
+    pub(super) fn busy(&self) -> HashSet<DeviceId> {
+        let trains = |uav| matches!(self.queue.get(uav), Some(now) if now.step == Step::Train);
+        let cells = self
+            .cells
+            .iter()
+            .zip(0..)
+            .filter(|(_, id)| trains(UavId(*id)));
+        cells
+            .flat_map(|(cell, _)| cell.devices.iter().copied())
+            .collect()
+    }
+
+    /// Drops what UAVs were doing that are gone. Returns how many passes ended by that.
+    pub(super) fn drop_gone(&mut self, uavs: &[Uav]) -> usize {
+        let mut ended = 0;
+        for uav in uavs.iter().filter(|uav| !uav.is_active()) {
+            ended += usize::from(self.queue.get(uav.id).is_some());
+            self.queue.cancel(uav.id);
+            self.cells[uav.id.index()].dismiss();
+            self.leaving[uav.id.index()] = None;
+            if self.aggregator == Some(uav.id) {
+                self.aggregator = None;
+                self.tiers.forget(uav.id);
+            }
+        }
+        ended
+    }
+}

@@ -1,0 +1,142 @@
+//! A run from its first round to its last, which can be set down between any two.
+
+use std::time::Instant;
+
+use crate::Error;
+use crate::method::Method;
+use crate::record::{RoundRecord, StoppedBy, Summary};
+use crate::scenario::ValidScenario;
+
+use super::{Outcome, Simulation, stop_rule};
+
+/// A run under way: the simulation and the rounds behind it.
+///
+/// ```
+/// use aerofed::{Method, Scenario, run::Run};
+/// let scenario = Scenario::parse("[devices]\ncount = 10\n[data]\ndata_volume = 50", &["stop.max_rounds=2"])?.check()?;
+/// let mut method = Method::of(&scenario);
+/// let mut run = Run::new(&scenario, 1)?;
+/// run.step(&mut method)?;
+/// let saved = run.save(&method);
+///
+/// // Later, in another process:
+/// let mut method = Method::of(&scenario);
+/// let mut run = Run::resume(&scenario, &mut method, 1, &saved)?;
+/// while let Some(record) = run.step(&mut method)? {
+///     assert_eq!(record.round, 2);
+/// }
+/// assert_eq!(run.finish(&method).summary.rounds, 2);
+/// # Ok::<(), aerofed::Error>(())
+/// ```
+pub struct Run {
+    simulation: Simulation,
+    records: Vec<RoundRecord>,
+    stopped_by: Option<StoppedBy>,
+    threads: usize,
+    started: Instant,
+    /// Real time of the run before it was taken up again.
+    earlier_s: f64,
+}
+
+impl Run {
+    /// A run before its first round.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn new(scenario: &ValidScenario, threads: usize) -> Result<Self, Error> {
+        let started = Instant::now();
+        Ok(Self {
+            simulation: Simulation::new(scenario, threads)?,
+            records: Vec::new(),
+            stopped_by: None,
+            threads,
+            started,
+            earlier_s: 0.0,
+        })
+    }
+
+    /// Takes up a run that [`save`](Self::save) set down. `method` is as it was built; what it had
+    /// learned comes back.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`], and [`Error::State`] when the bytes are no such run.
+    pub fn resume(
+        scenario: &ValidScenario,
+        method: &mut Method,
+        threads: usize,
+        saved: &[u8],
+    ) -> Result<Self, Error> {
+        let mut run = Self::new(scenario, threads)?;
+        (run.records, run.earlier_s) = run.simulation.restore(method, saved)?;
+        run.stopped_by = run
+            .records
+            .last()
+            .and_then(|record| stop_rule(scenario, record));
+        Ok(run)
+    }
+
+    /// The run as it stands, for [`resume`](Self::resume).
+    #[must_use]
+    pub fn save(&self, method: &Method) -> Vec<u8> {
+        self.simulation
+            .save(method, &self.records, self.wall_clock_s())
+    }
+
+    /// One global round; none when the run is over.
+    ///
+    /// # Errors
+    /// As [`Simulation::step`].
+    pub fn step(&mut self, method: &mut Method) -> Result<Option<&RoundRecord>, Error> {
+        if self.stopped_by.is_some() {
+            return Ok(None);
+        }
+        let Some(record) = self.simulation.step(method)? else {
+            self.stopped_by = Some(StoppedBy::NoUavLeft);
+            return Ok(None);
+        };
+        self.stopped_by = stop_rule(&self.simulation.scenario, &record);
+        self.records.push(record);
+        Ok(self.records.last())
+    }
+
+    /// The rounds so far.
+    #[must_use]
+    pub fn records(&self) -> &[RoundRecord] {
+        &self.records
+    }
+
+    /// Why the run is over; none while it is not.
+    #[must_use]
+    pub fn stopped_by(&self) -> Option<StoppedBy> {
+        self.stopped_by
+    }
+
+    /// Sums the run up. One that is not over counts as interrupted.
+    #[must_use]
+    pub fn finish(self, method: &Method) -> Outcome {
+        let stopped_by = self.stopped_by.unwrap_or(StoppedBy::Interrupted);
+        let wall_clock_s = self.wall_clock_s();
+        let Simulation {
+            scenario,
+            global_model: weights,
+            network,
+            world,
+            ..
+        } = self.simulation;
+        let mut summary = Summary::new(&scenario, &method.name, &self.records, stopped_by);
+        summary.parameters = network.parameter_count();
+        summary.wall_clock_s = wall_clock_s;
+        summary.threads = self.threads;
+        Outcome {
+            records: self.records,
+            summary,
+            weights,
+            network,
+            world,
+        }
+    }
+
+    fn wall_clock_s(&self) -> f64 {
+        self.earlier_s + self.started.elapsed().as_secs_f64()
+    }
+}

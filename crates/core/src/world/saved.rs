@@ -1,0 +1,93 @@
+//! What of a world changes as a run goes on.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Devices, Status, Uav, World};
+use crate::Error;
+use crate::geometry::Point;
+
+/// A world between rounds, less what its scenario says anyway.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SavedWorld {
+    devices: Vec<Point>,
+    uavs: Vec<(Point, f64, Status)>,
+    clock_s: f64,
+}
+
+impl World {
+    pub(crate) fn save(&self) -> SavedWorld {
+        // Spelled out: whoever adds a field decides here whether it changes.
+        let Self {
+            area: _,
+            coverage_radius_m: _,
+            devices,
+            uavs,
+            clock_s,
+            grid: _,
+        } = self;
+        let Devices {
+            position,
+            tx_power_w: _,
+            cpu_hz: _,
+            iteration_time_s: _,
+            iteration_energy_j: _,
+            samples: _,
+        } = devices;
+        let save_uav = |uav: &Uav| {
+            let Uav {
+                id: _,
+                position,
+                battery_j,
+                status,
+                tx_power_w: _,
+                broadcast_power_w: _,
+                bandwidth_up_hz: _,
+                bandwidth_down_hz: _,
+            } = *uav;
+            (position, battery_j, status)
+        };
+        SavedWorld {
+            devices: position.clone(),
+            uavs: uavs.iter().map(save_uav).collect(),
+            clock_s: *clock_s,
+        }
+    }
+
+    /// Puts everybody where they were saved.
+    pub(crate) fn restore(&mut self, saved: SavedWorld) -> Result<(), Error> {
+        if let Some(reason) = self.misfit(&saved) {
+            return Err(Error::State {
+                part: "world",
+                reason,
+            });
+        }
+        self.devices.position = saved.devices;
+        self.grid.rebuild(&self.devices.position);
+        for (uav, (position, battery_j, status)) in self.uavs.iter_mut().zip(saved.uavs) {
+            (uav.position, uav.battery_j, uav.status) = (position, battery_j, status);
+        }
+        self.clock_s = saved.clock_s;
+        Ok(())
+    }
+
+    fn misfit(&self, saved: &SavedWorld) -> Option<String> {
+        let counts = (saved.devices.len(), saved.uavs.len());
+        if counts != (self.devices.position.len(), self.uavs.len()) {
+            return Some(format!("{} devices and {} UAVs", counts.0, counts.1));
+        }
+        let outside = |point: &Point| {
+            !((0.0..=self.area.width_m).contains(&point.x_m)
+                && (0.0..=self.area.height_m).contains(&point.y_m))
+        };
+        let impossible = |amount: f64| !(amount >= 0.0 && amount.is_finite());
+        let odd_uav = |(at, battery_j, status): &(Point, f64, Status)| {
+            let odd_return =
+                matches!(status, Status::Away { returns_at_s } if impossible(*returns_at_s));
+            outside(at) || impossible(*battery_j) || odd_return
+        };
+        let odd = saved.devices.iter().any(outside)
+            || saved.uavs.iter().any(odd_uav)
+            || impossible(saved.clock_s);
+        odd.then(|| "somebody is where nobody can be".into())
+    }
+}
