@@ -4,9 +4,11 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::allocate::AllocateArgs;
 use crate::commands::bench::BenchArgs;
+use crate::commands::compare::CompareArgs;
 use crate::commands::data::DataArgs;
 use crate::commands::deploy::DeployArgs;
 use crate::commands::pretrain::PretrainArgs;
+use crate::commands::report::ReportArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::scenario::ScenarioArgs;
 
@@ -31,6 +33,10 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run a scenario: train a real model through UAVs, and count what it costs
     Run(RunArgs),
+    /// Compare methods over seeds: what each needs to reach an accuracy
+    Compare(CompareArgs),
+    /// Turn run folders into one page to look at: curves, costs, a map replay
+    Report(ReportArgs),
     /// List the methods
     #[command(after_help = "Example:\n  aerofed run --method hfl")]
     Methods,

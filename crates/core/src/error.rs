@@ -26,6 +26,14 @@ pub enum Error {
     /// A cell cannot be planned for.
     #[error(transparent)]
     Cell(#[from] CellError),
+    /// A list of methods, a comparison or an experiment that cannot be planned.
+    #[error("{place}: {reason}")]
+    Plan {
+        /// Which part of it.
+        place: String,
+        /// Why it cannot be used.
+        reason: String,
+    },
     /// An agent cannot be made or used.
     #[error("threshold agent: {0}")]
     Agent(#[from] Td3Error),
@@ -43,6 +51,16 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
         /// Why it cannot be used.
+        reason: String,
+    },
+    /// A file of a run folder does not say what such a file says.
+    #[error("{}, line {line}: {reason}", path.display())]
+    Log {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
         reason: String,
     },
     /// A checkpoint that cannot be used.

@@ -11,6 +11,7 @@ pub mod decide;
 mod disk;
 pub mod environment;
 mod error;
+pub mod experiment;
 pub mod geometry;
 pub mod grid;
 pub mod learn;

@@ -1,10 +1,13 @@
 //! One file per command.
 
 pub(crate) mod allocate;
+mod batch;
 pub(crate) mod bench;
+pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod deploy;
 pub(crate) mod pretrain;
+pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod scenario;
 
@@ -17,6 +20,8 @@ use crate::args::{Cli, Command};
 pub(crate) fn dispatch(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Run(args) => run::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Methods => methods::run(),
         Command::Scenario(args) => scenario::run(&args),
         Command::Data(args) => data::run(args),

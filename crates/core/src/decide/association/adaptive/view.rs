@@ -8,10 +8,10 @@
 //! quantile: β is the fitness that this share of the covered devices does not reach. Scores are
 //! relative to the best of a cell and drift with training; quantiles stay.
 //!
-//! `reward = "cost_aware"`: x / x̄ - λ_4 e / ē - λ_5 t / t̄, where x is what the *global* model gained in Eq. (45)'s
-//! measure, e the energy of the UAV's own cell, t the time by which its cell alone made the round longer, and
-//! x̄, ē, t̄ are running means of the fleet's gain, energy and time per round (λ_4 + λ_5 scaled to 1). Where its mean
-//! slope is zero, gain per (energy^λ_4 time^λ_5) is largest: the agents climb progress per cost, not progress.
+//! `reward = "cost_aware"`: x / x̄ - λ_4 E / Ē - λ_5 T / T̄ (λ_4 + λ_5 scaled to 1), where x is what the *global* model gained, E the
+//! energy and T the time of the whole round, and x̄, Ē, T̄ are running means. Where its mean slope is zero, gain per
+//! (energy^λ_4 time^λ_5) is largest: the agents climb progress per cost, not progress. The gain is λ_6 times the loss drop, relative to
+//! the loss, plus λ_7 times the accuracy gain; because it fades like 1 / round, round x gain is averaged.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,7 @@ pub struct AgentView {
     edge_models: Vec<Option<Quality>>,
     /// Share of a round's time that does not depend on how many train.
     overhead: f64,
+    /// Of round x gain, and of its size.
     gain: RunningMean,
     gain_size: RunningMean,
     energy_j: RunningMean,
@@ -165,34 +166,34 @@ impl AgentView {
             .iter()
             .map(|cell| self.edge_gain(cell, outcome))
             .collect();
-        let slowest = slowest_two(outcome.cells);
-        self.overhead = 1.0 - slowest[0] / outcome.time_s;
-        let gain = self.gained(outcome.before, outcome.after);
-        let least = LEAST_GAIN * self.gain_size.with(gain.abs());
-        let mean_gain = self.gain.with(gain).max(least);
-        let (mean_j, mean_s) = (
-            self.energy_j.with(outcome.energy_j),
-            self.time_s.with(outcome.time_s),
-        );
+        let slowest_s = outcome
+            .cells
+            .iter()
+            .map(|cell| cell.time_s)
+            .fold(0.0, f64::max);
+        self.overhead = 1.0 - slowest_s / outcome.time_s;
+        let progress = self.progress(outcome);
         let reward = |(index, cell): (usize, &CellOutcome)| {
             let earned = match self.reward {
                 AgentReward::Paper => gains[index],
-                AgentReward::CostAware => {
-                    let other_s = if cell.time_s < slowest[0] {
-                        slowest[0]
-                    } else {
-                        slowest[1]
-                    };
-                    let longer_s = (cell.time_s - other_s).max(0.0);
-                    gain / mean_gain
-                        - self.energy_weight * cell.energy_j / mean_j
-                        - self.time_weight * longer_s / mean_s
-                }
+                AgentReward::CostAware => progress,
             };
             let penalty = penalties[index] * cell.overrun.powi(2);
             tame((earned - penalty).clamp(-REWARD_LIMIT, REWARD_LIMIT))
         };
         outcome.cells.iter().enumerate().map(reward).collect()
+    }
+
+    /// Progress of a round less its cost, all relative to what is usual.
+    fn progress(&mut self, outcome: &RoundOutcome) -> f64 {
+        let drop = (outcome.before.loss / outcome.after.loss).ln();
+        let rise = outcome.after.accuracy - outcome.before.accuracy;
+        let gain = self.loss_weight * drop + self.accuracy_weight * rise;
+        let gain = gain * outcome.round as f64;
+        let least = LEAST_GAIN * self.gain_size.with(gain.abs());
+        gain / self.gain.with(gain).max(least)
+            - self.energy_weight * outcome.energy_j / self.energy_j.with(outcome.energy_j)
+            - self.time_weight * outcome.time_s / self.time_s.with(outcome.time_s)
     }
 
     /// λ_6 times the loss drop plus λ_7 times the accuracy gain, Eqs. (42)-(45).
@@ -209,18 +210,6 @@ impl AgentView {
         *last = Some(after);
         self.gained(before, after)
     }
-}
-
-/// The two longest times of cells, s.
-fn slowest_two(cells: &[CellOutcome]) -> [f64; 2] {
-    cells.iter().fold([0.0; 2], |[first, second], cell| {
-        let time_s = cell.time_s;
-        if time_s >= first {
-            [time_s, first]
-        } else {
-            [first, second.max(time_s)]
-        }
-    })
 }
 
 fn ascending(values: &[f64]) -> Vec<f64> {
@@ -242,5 +231,120 @@ fn tame(value: f64) -> f32 {
         0.0
     } else {
         value.clamp(-10.0, 10.0) as f32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+    use crate::world::UavId;
+
+    fn view(settings: &[&str]) -> AgentView {
+        AgentView::new(&Scenario::parse("", settings).unwrap().check().unwrap())
+    }
+
+    fn quality(loss: f64, accuracy: f64) -> Quality {
+        Quality { loss, accuracy }
+    }
+
+    fn cell(uav: u32, edge_model: Option<Quality>, energy_j: f64, time_s: f64) -> CellOutcome {
+        CellOutcome {
+            uav: UavId(uav),
+            selected: 3,
+            edge_model,
+            energy_j,
+            time_s,
+            overrun: 0.0,
+        }
+    }
+
+    fn outcome(cells: &[CellOutcome]) -> RoundOutcome<'_> {
+        RoundOutcome {
+            round: 1,
+            before: quality(2.0, 0.3),
+            after: quality(1.6, 0.5),
+            energy_j: 1_000.0,
+            time_s: 4.0,
+            cells,
+            devices: &[],
+        }
+    }
+
+    fn close(ours: &[f32], expected: &[f64]) {
+        assert_eq!(ours.len(), expected.len());
+        for (a, b) in ours.iter().zip(expected) {
+            assert!((f64::from(*a) - b).abs() < 1e-6, "{ours:?} {expected:?}");
+        }
+    }
+
+    /// Eq. (45) by hand, twice: the second time against the edge models of the first.
+    #[test]
+    fn the_papers_reward_is_what_the_edge_model_gained() {
+        let mut view = view(&["td3.reward=paper"]);
+        let first = [
+            cell(0, Some(quality(1.5, 0.4)), 300.0, 3.0),
+            cell(1, None, 0.0, 0.0),
+        ];
+        // 0.5 x (2.0 - 1.5) + 0.5 x (0.4 - 0.3) = 0.30; who selected nobody gained nothing.
+        close(&view.rewards(&outcome(&first), &[1.0; 2]), &[0.30, 0.0]);
+        let second = [
+            cell(0, Some(quality(1.7, 0.5)), 300.0, 3.0),
+            cell(1, Some(quality(1.0, 0.7)), 100.0, 1.0),
+        ];
+        // 0.5 x (1.5 - 1.7) + 0.5 x (0.5 - 0.4) = -0.05; 0.5 x (2.0 - 1.0) + 0.5 x (0.7 - 0.3) = 0.70.
+        close(&view.rewards(&outcome(&second), &[1.0; 2]), &[-0.05, 0.70]);
+    }
+
+    /// By hand. In the first round the running means are the round itself: 1 - 0.5 - 0.5. In the second the gain is
+    /// half as large by twice the round, energy is double and time half: means are 1.2 and 0.9 of the first.
+    #[test]
+    fn the_cost_aware_reward_is_progress_less_cost() {
+        let mut view = view(&["td3.reward=cost_aware"]);
+        let cells = [cell(0, None, 400.0, 3.0), cell(1, None, 200.0, 2.0)];
+        let mut round = outcome(&cells);
+        (round.before, round.after) = (quality(2.0, 0.3), quality(1.0, 0.3));
+        close(&view.rewards(&round, &[1.0; 2]), &[0.0, 0.0]);
+        round.round = 2;
+        round.after = quality(2.0 / 2f64.sqrt(), 0.3);
+        (round.energy_j, round.time_s) = (2_000.0, 2.0);
+        let expected = 1.0 - 0.5 * 2.0 / 1.2 - 0.5 * 0.5 / 0.9;
+        close(&view.rewards(&round, &[1.0; 2]), &[expected; 2]);
+    }
+
+    #[test]
+    fn missed_deadlines_are_punished_by_their_square() {
+        let mut view = view(&["td3.reward=paper"]);
+        let late = CellOutcome {
+            overrun: 0.5,
+            ..cell(0, None, 0.0, 0.0)
+        };
+        close(&view.rewards(&outcome(&[late]), &[4.0]), &[-1.0]);
+    }
+
+    #[test]
+    fn thresholds_are_literal_or_quantiles() {
+        let fitness = [0.9, 0.1, 0.5, 0.3];
+        let literal = view(&["td3.state=paper"]);
+        assert!((literal.threshold(&fitness, 0.4) - 0.4).abs() < 1e-6);
+        let quantiles = view(&["td3.state=extended"]);
+        let kept = |action: f32| {
+            let threshold = quantiles.threshold(&fitness, action);
+            fitness.iter().filter(|alpha| **alpha >= threshold).count()
+        };
+        assert_eq!(
+            [0.0, 0.24, 0.26, 0.5, 0.76, 1.0].map(kept),
+            [4, 4, 3, 2, 1, 1]
+        );
+    }
+
+    #[test]
+    fn what_is_not_finite_does_not_reach_the_networks() {
+        let mut view = view(&[]);
+        let mut broken = outcome(&[]);
+        let cells = [cell(0, Some(quality(f64::NAN, 0.0)), f64::INFINITY, 0.0)];
+        broken.cells = &cells;
+        broken.after = quality(f64::INFINITY, 0.1);
+        assert!(view.rewards(&broken, &[1.0]).iter().all(|r| r.is_finite()));
     }
 }

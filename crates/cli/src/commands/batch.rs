@@ -1,0 +1,149 @@
+//! Many runs at once: what `compare` and `reproduce` share.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+use aerofed::experiment::plan::{PlannedRun, distinct};
+use aerofed::experiment::runner::{Done, News, run_missing};
+use anyhow::Result;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::run::interruption;
+use crate::console;
+
+#[derive(Args)]
+pub(crate) struct BatchArgs {
+    /// Runs at a time, each on one thread; the results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+    /// No progress, no remarks
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+impl BatchArgs {
+    /// Does what `folder` does not hold yet. Ends in an error when it was interrupted; runs that
+    /// failed are told and left to the caller.
+    pub(crate) fn run(&self, runs: &[PlannedRun], folder: &Path) -> Result<Done> {
+        let jobs = match self.jobs {
+            Some(jobs) => usize::from(jobs),
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let stop = interruption()?;
+        let progress = Progress::start(&distinct(runs), self.quiet);
+        let done = run_missing(runs, folder, jobs, &stop, &|run, news| {
+            progress.hear(run, &news);
+        });
+        progress.finish();
+        let mut done = done?;
+        if !done.failures.is_empty() {
+            return Err(failure(&mut done));
+        }
+        if done.interrupted {
+            anyhow::bail!(
+                "interrupted; {} of {} runs are finished and kept in {}: the same command does the rest",
+                done.found + done.ran,
+                distinct(runs).len(),
+                folder.display()
+            );
+        }
+        if !self.quiet {
+            let (ran, found) = (done.ran, done.found);
+            console::message(&format!("{ran} runs done, {found} were there already"));
+        }
+        Ok(done)
+    }
+}
+
+/// The first failure, with the others told before it.
+fn failure(done: &mut Done) -> anyhow::Error {
+    let (first, error) = done.failures.remove(0);
+    for (name, other) in &done.failures {
+        console::message(&format!("{name}: {other}"));
+    }
+    let failed = done.failures.len() + 1;
+    anyhow::Error::new(error).context(format!("{failed} runs failed; {first}"))
+}
+
+/// A bar over the rounds of all runs for a person, a line for each run in a log file.
+struct Progress {
+    bar: Option<ProgressBar>,
+    lines: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    finished: usize,
+    of: usize,
+}
+
+impl Progress {
+    fn start(runs: &[&PlannedRun], quiet: bool) -> Self {
+        let bar = (!quiet && console::is_watched()).then(|| {
+            let rounds: usize = runs.iter().map(|run| run.scenario.stop.max_rounds).sum();
+            let template = "{msg} [{bar:30}] {percent} %  {elapsed} so far, ETA {eta}";
+            let style = ProgressStyle::with_template(template).map(|s| s.progress_chars("=> "));
+            let bar = ProgressBar::new(rounds as u64);
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_message(format!("run 0/{}", runs.len()));
+            bar
+        });
+        Self {
+            lines: !quiet && bar.is_none(),
+            bar,
+            state: Mutex::new(State {
+                finished: 0,
+                of: runs.len(),
+            }),
+        }
+    }
+
+    fn hear(&self, run: &PlannedRun, news: &News) {
+        let most = run.scenario.stop.max_rounds;
+        if let News::Round(record) = news {
+            if let Some(bar) = &self.bar {
+                // The last round is counted with the rest of the run.
+                bar.inc(u64::from(record.round < most));
+            }
+            return;
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.finished += 1;
+        let State { finished, of } = *state;
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("run {finished}/{of}"));
+        }
+        match news {
+            News::Found => {
+                // Work that need not be done: the bar gets shorter, so that the ETA stays right.
+                if let Some(bar) = &self.bar {
+                    bar.set_length(bar.length().unwrap_or(0).saturating_sub(most as u64));
+                }
+            }
+            News::Finished(summary) => {
+                let left = most.saturating_sub(summary.rounds.min(most.saturating_sub(1)));
+                if let Some(bar) = &self.bar {
+                    bar.inc(left as u64);
+                }
+                if self.lines {
+                    console::message(&format!(
+                        "run {finished}/{of}  {}  {} rounds, accuracy {:.1} %",
+                        run.folder_name(),
+                        summary.rounds,
+                        100.0 * summary.final_accuracy
+                    ));
+                }
+            }
+            News::Failed | News::Round(_) => {}
+        }
+    }
+
+    fn finish(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

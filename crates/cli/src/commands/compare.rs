@@ -1,0 +1,167 @@
+//! `aerofed compare`
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use aerofed::experiment::comparison::{Comparison, csv};
+use aerofed::experiment::curve::{Along, mean_accuracy};
+use aerofed::experiment::plan::{ComparePlan, Contender, digest};
+use aerofed::experiment::stored::{StoredRun, first_difference};
+use aerofed::experiment::write_whole;
+use aerofed::{Error, Scenario};
+use aerofed_report::{Curve, curves_svg};
+use anyhow::Result;
+use clap::Args;
+
+use super::batch::BatchArgs;
+use super::scenario;
+use crate::console::{self, BadInput};
+
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    aerofed compare --methods hfl,direct_drop --seeds 5\n  \
+    aerofed compare mine.toml --methods all --seeds 3 --targets 0.8,0.9 --out runs/mine\n  \
+    aerofed compare --methods hfl,long=hfl:allocation.local_iterations=20 --seeds 3\n\n\
+    A method may carry settings of its own, METHOD:PATH=VALUE:PATH=VALUE, and a label, LABEL=METHOD.\n\
+    Every method meets the same devices, data, mobility and faults under a seed.\n\n\
+    Writes compare.csv (a row for each method, seed and target), compare.json (all statistics), compare.md\n\
+    (the table), compare-time.svg and compare-energy.svg (accuracy), and a folder for each run under runs/.\n\
+    The same command again does only what is missing; Ctrl-C keeps the runs that are finished.")]
+pub(crate) struct CompareArgs {
+    /// A scenario file, or `paper` or `quickstart`; none: the quick start
+    scenario: Option<PathBuf>,
+    /// Methods with commas between, or `all`; savings are of the first against each other
+    #[arg(long, value_name = "LIST", required = true)]
+    methods: String,
+    /// How many seeds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    seeds: u64,
+    /// The first seed
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    first_seed: u64,
+    /// Accuracies with commas between, whose cost is compared [default: the scenario's `stop.targets`]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    targets: Vec<f64>,
+    /// Run to the scenario's own end, not just to the largest target
+    #[arg(long)]
+    full: bool,
+    /// Change any field of the scenario, as in `uavs.speed_mps=15`; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    settings: Vec<String>,
+    /// Where to write, and to look for finished runs [default: runs/compare-SCENARIO-HASH]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print all statistics as one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    batch: BatchArgs,
+}
+
+pub(crate) fn run(args: &CompareArgs) -> Result<()> {
+    let plan = plan(args)?;
+    let runs = plan.runs()?;
+    let shared = plan.shared_text()?;
+    let out = match &args.out {
+        Some(path) if path.as_os_str().is_empty() => {
+            return Err(BadInput("`--out` is empty, allowed: a folder".into()).into());
+        }
+        Some(path) => path.clone(),
+        None => {
+            let name = format!("compare-{}-{}", plan.base.name, &digest(&shared)[..6]);
+            PathBuf::from("runs").join(name)
+        }
+    };
+    claim(&out, &shared)?;
+    let folder = out.join("runs");
+    args.batch.run(&runs.concat(), &folder)?;
+
+    let stored = plan.stored(&folder)?;
+    let comparison = Comparison::new(&plan, &stored);
+    let markdown = comparison.markdown();
+    let json = serde_json::to_string_pretty(&comparison)?;
+    write_whole(&out.join("compare.csv"), csv(&plan, &stored).as_bytes())?;
+    write_whole(&out.join("compare.json"), (json + "\n").as_bytes())?;
+    write_whole(&out.join("compare.md"), markdown.as_bytes())?;
+    for (name, along) in [("time", Along::TimeS), ("energy", Along::EnergyJ)] {
+        let path = out.join(format!("compare-{name}.svg"));
+        write_whole(&path, picture(&plan, &stored, along).as_bytes())?;
+    }
+    if args.json {
+        console::result(&serde_json::to_string(&comparison)?)?;
+    } else {
+        console::result(markdown.trim_end())?;
+    }
+    if !args.batch.quiet {
+        console::message(&format!("wrote {}", out.display()));
+    }
+    Ok(())
+}
+
+fn plan(args: &CompareArgs) -> Result<ComparePlan> {
+    let contenders = Contender::parse_list(&args.methods)?;
+    let scenario = scenario::load(args.scenario.as_ref(), &args.settings)?;
+    let base = Scenario::clone(&scenario);
+    let Some(last) = args.first_seed.checked_add(args.seeds - 1) else {
+        let reason = format!("`--first-seed` is {}, too large", args.first_seed);
+        return Err(BadInput(reason).into());
+    };
+    let targets = match args.targets.is_empty() {
+        true => base.stop.targets.clone(),
+        false => args.targets.clone(),
+    };
+    Ok(ComparePlan::new(
+        base,
+        contenders,
+        args.first_seed..=last,
+        targets,
+        args.full,
+    )?)
+}
+
+/// Makes the folder this comparison's, or refuses one that is another's.
+fn claim(out: &Path, shared: &str) -> Result<(), Error> {
+    let refuse = |reason: String| Error::Output {
+        path: out.into(),
+        reason,
+    };
+    let mark = out.join("scenario.toml");
+    if mark.exists() {
+        let there = fs::read_to_string(&mark).map_err(Error::io("read", &mark))?;
+        if there != shared {
+            return Err(refuse(format!(
+                "holds a comparison in another scenario ({}); choose another",
+                first_difference(&there, shared)
+            )));
+        }
+        return Ok(());
+    }
+    if out.exists() && !out.is_dir() {
+        return Err(refuse("is a file".into()));
+    }
+    if fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(refuse("is not empty and holds no comparison".into()));
+    }
+    fs::create_dir_all(out).map_err(Error::io("create", out))?;
+    write_whole(&mark, shared.as_bytes())
+}
+
+fn picture(plan: &ComparePlan, stored: &[Vec<StoredRun>], along: Along) -> String {
+    let (label, unit) = match along {
+        Along::EnergyJ => ("energy (kJ)", 1e3),
+        _ => ("simulated time (s)", 1.0),
+    };
+    let curve = |(contender, runs): (&Contender, &Vec<StoredRun>)| {
+        let runs: Vec<&StoredRun> = runs.iter().collect();
+        let points = mean_accuracy(&runs, along).into_iter();
+        Curve {
+            name: contender.label.clone(),
+            points: points
+                .filter_map(|p| Some((p.x / unit, 100.0 * p.y?.mean)))
+                .collect(),
+        }
+    };
+    let curves: Vec<Curve> = plan.contenders.iter().zip(stored).map(curve).collect();
+    let title = format!("Test accuracy, mean over {} seeds", plan.seeds.len());
+    curves_svg(&title, label, "test accuracy (%)", 100.0, &curves)
+}

@@ -1,0 +1,103 @@
+//! Tables that read as Markdown and on a terminal alike, and numbers with their intervals.
+
+use super::statistics::Estimate;
+
+/// A table whose columns stand below each other.
+#[must_use]
+pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let escaped: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| row.iter().map(|cell| cell.replace('|', "\\|")).collect())
+        .collect();
+    let width = |column: usize, title: &str| {
+        let cells = escaped.iter().filter_map(|row| row.get(column));
+        let widest = cells.map(|cell| cell.chars().count()).max().unwrap_or(0);
+        widest.max(title.chars().count())
+    };
+    let widths: Vec<usize> = header
+        .iter()
+        .enumerate()
+        .map(|(column, title)| width(column, title))
+        .collect();
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let padded = |(cell, &width): (&str, &usize)| format!("{cell:<width$}");
+    let mut text = line(header.iter().copied().zip(&widths).map(padded).collect());
+    let rules: Vec<String> = widths.iter().map(|width| "-".repeat(width + 2)).collect();
+    text += &format!("|{}|\n", rules.join("|"));
+    for row in &escaped {
+        text += &line(
+            row.iter()
+                .map(String::as_str)
+                .zip(&widths)
+                .map(padded)
+                .collect(),
+        );
+    }
+    text
+}
+
+/// `12.3 ± 1.2` in units of `unit`, or `12.3` with a single value, or `-` without any.
+#[must_use]
+pub fn plus_minus(estimate: Option<&Estimate>, unit: f64) -> String {
+    let Some(estimate) = estimate else {
+        return "-".into();
+    };
+    let (mean, half) = (estimate.mean / unit, estimate.half_width());
+    // Three digits of the mean, and no more decimals than that for the interval.
+    let decimals = match mean.abs() {
+        size if size >= 99.95 => 0,
+        size if size >= 9.995 => 1,
+        _ => 2,
+    };
+    match half {
+        Some(half) => format!("{mean:.decimals$} ± {:.decimals$}", half / unit),
+        None => format!("{mean:.decimals$}"),
+    }
+}
+
+/// `31.4 ± 2.0 %` of a fraction.
+#[must_use]
+pub fn percent(estimate: Option<&Estimate>) -> String {
+    let Some(estimate) = estimate else {
+        return "-".into();
+    };
+    // Adding zero turns -0 into 0.
+    let mean = 100.0 * estimate.mean + 0.0;
+    match estimate.half_width() {
+        Some(half) => format!("{mean:.1} ± {:.1} %", 100.0 * half),
+        None => format!("{mean:.1} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_below_each_other_and_bars_in_cells_do_no_harm() {
+        let rows = [
+            vec!["a|b".to_owned(), "1.0 ± 0.1".to_owned()],
+            vec!["c".to_owned(), "2".to_owned()],
+        ];
+        let expected = "\
+| method | time      |
+|--------|-----------|
+| a\\|b   | 1.0 ± 0.1 |
+| c      | 2         |
+";
+        assert_eq!(table(&["method", "time"], &rows), expected);
+    }
+
+    #[test]
+    fn numbers_keep_three_digits_and_say_when_there_is_no_interval() {
+        let pair = Estimate::of(&[1_000.0, 3_000.0]);
+        assert_eq!(plus_minus(pair.as_ref(), 1e3), "2.00 ± 12.71");
+        assert_eq!(plus_minus(Estimate::of(&[123.4]).as_ref(), 1.0), "123");
+        assert_eq!(
+            (plus_minus(None, 1.0), percent(None)),
+            ("-".into(), "-".into())
+        );
+        assert_eq!(percent(Estimate::of(&[0.25]).as_ref()), "25.0 %");
+        assert_eq!(percent(Estimate::of(&[0.2, 0.2]).as_ref()), "20.0 ± 0.0 %");
+    }
+}

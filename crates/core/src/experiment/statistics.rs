@@ -1,0 +1,194 @@
+//! Means with 95 % intervals, and savings seed by seed.
+
+use serde::{Deserialize, Serialize};
+
+/// A mean with its 95 % interval, Student's t.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// Lower end of the interval; none with a single value, which tells nothing about its spread.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// How many values.
+    pub n: usize,
+}
+
+impl Estimate {
+    /// The mean of values and its interval; none without values.
+    ///
+    /// ```
+    /// use aerofed::experiment::statistics::Estimate;
+    /// let estimate = Estimate::of(&[1.0, 2.0, 3.0]).unwrap();
+    /// assert_eq!(estimate.mean, 2.0);
+    /// assert!((estimate.half_width().unwrap() - 2.484).abs() < 0.001); // 4.303 / √3
+    /// assert!(Estimate::of(&[]).is_none());
+    /// ```
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let n = values.len();
+        if n == 0 {
+            return None;
+        }
+        let count = n as f64;
+        // Adding zero turns -0 into 0.
+        let mean = values.iter().sum::<f64>() / count + 0.0;
+        let half = (n > 1).then(|| {
+            let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+            student_t_975(n - 1) * (squares / (count - 1.0) / count).sqrt()
+        });
+        Some(Self {
+            mean,
+            low: half.map(|half| mean - half),
+            high: half.map(|half| mean + half),
+            n,
+        })
+    }
+
+    /// Half the interval's width.
+    #[must_use]
+    pub fn half_width(&self) -> Option<f64> {
+        self.high.map(|high| high - self.mean)
+    }
+
+    /// Whether the interval is known and lies on one side of a value.
+    #[must_use]
+    pub fn excludes(&self, value: f64) -> bool {
+        self.low.is_some_and(|low| low > value) || self.high.is_some_and(|high| high < value)
+    }
+
+    /// Whether the interval is known and holds a value.
+    #[must_use]
+    pub fn includes(&self, value: f64) -> bool {
+        self.low.is_some_and(|low| low <= value) && self.high.is_some_and(|high| high >= value)
+    }
+}
+
+/// What the first saves against the other, 1 - first / other; none when the other costs nothing.
+#[must_use]
+pub fn saving(first: f64, other: f64) -> Option<f64> {
+    (other > 0.0).then(|| 1.0 - first / other)
+}
+
+/// The value that Student's t with so many degrees of freedom stays below with probability 0.975.
+#[must_use]
+pub fn student_t_975(degrees: usize) -> f64 {
+    /// The normal distribution's, the limit.
+    const NORMAL: f64 = 1.959_963_984_540_054;
+    let nu = degrees.max(1) as f64;
+    if degrees > 400 {
+        // Cornish-Fisher around the normal distribution: exact to 1e-9 from here on.
+        let z2 = NORMAL * NORMAL;
+        let first = (z2 + 1.0) / 4.0;
+        let second = (5.0 * z2 * z2 + 16.0 * z2 + 3.0) / 96.0;
+        return NORMAL * (1.0 + first / nu + second / (nu * nu));
+    }
+    // The distribution function rises, so halving finds its inverse to the last bit or so.
+    let (mut low, mut high) = (NORMAL, 12.75);
+    for _ in 0..64 {
+        let middle = 0.5 * (low + high);
+        if within(middle, degrees.max(1)) < 0.95 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
+}
+
+/// The probability that |T| <= t, by the finite sums for whole degrees of freedom
+/// (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+fn within(t: f64, degrees: usize) -> f64 {
+    let nu = degrees as f64;
+    let cos2 = nu / (nu + t * t);
+    let sin = t / (nu + t * t).sqrt();
+    let odd = degrees % 2 == 1;
+    // Each term is the last one times cos² and a ratio of neighbours: 1/2, 3/4, ... or 2/3, 4/5, ...
+    let (mut term, terms) = if odd {
+        (cos2.sqrt(), (degrees - 1) / 2)
+    } else {
+        (1.0, degrees / 2)
+    };
+    let mut sum = 0.0;
+    for k in 0..terms {
+        sum += term;
+        let ratio = if odd {
+            (2 * k + 2) as f64 / (2 * k + 3) as f64
+        } else {
+            (2 * k + 1) as f64 / (2 * k + 2) as f64
+        };
+        term *= ratio * cos2;
+    }
+    if odd {
+        let theta = (t / nu.sqrt()).atan();
+        2.0 / std::f64::consts::PI * (theta + sin * sum)
+    } else {
+        sin * sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn val_quantiles_are_those_of_the_tables() {
+        for (degrees, tabulated) in [
+            (1, 12.706_205),
+            (2, 4.302_653),
+            (3, 3.182_446),
+            (4, 2.776_445),
+            (5, 2.570_582),
+            (9, 2.262_157),
+            (10, 2.228_139),
+            (19, 2.093_024),
+            (29, 2.045_230),
+            (30, 2.042_272),
+            (60, 2.000_298),
+            (120, 1.979_930),
+            (1_000, 1.962_339),
+            (1_000_000, 1.959_966),
+        ] {
+            let found = student_t_975(degrees);
+            assert!((found - tabulated).abs() < 1e-6, "{degrees}: {found}");
+        }
+    }
+
+    #[test]
+    fn quantiles_fall_without_a_step_where_the_formula_changes() {
+        let all: Vec<f64> = (1..=1_000).map(student_t_975).collect();
+        assert!(all.windows(2).all(|pair| pair[0] > pair[1]));
+        let step = |at: usize| all[at] - all[at + 1];
+        assert!((step(399) / step(398) - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn intervals_worked_by_hand() {
+        // mean 5, deviations 3 1 1 1 sum of squares 12, s² = 4, s/√4 = 1, t(3) = 3.182446
+        let estimate = Estimate::of(&[2.0, 6.0, 6.0, 6.0]).unwrap();
+        assert_eq!((estimate.mean, estimate.n), (5.0, 4));
+        assert!((estimate.low.unwrap() - 1.817_554).abs() < 1e-6);
+        assert!((estimate.high.unwrap() - 8.182_446).abs() < 1e-6);
+        assert!(estimate.includes(5.5) && !estimate.excludes(5.5));
+        assert!(estimate.excludes(1.5) && estimate.excludes(8.5) && !estimate.includes(8.5));
+    }
+
+    #[test]
+    fn one_value_has_no_interval_and_says_nothing_about_others() {
+        let estimate = Estimate::of(&[7.0]).unwrap();
+        assert_eq!(
+            (estimate.mean, estimate.low, estimate.high),
+            (7.0, None, None)
+        );
+        assert!(!estimate.includes(7.0) && !estimate.excludes(0.0));
+        assert_eq!(Estimate::of(&[3.0, 3.0]).unwrap().half_width(), Some(0.0));
+    }
+
+    #[test]
+    fn savings_are_shares_of_the_other() {
+        assert_eq!(saving(3.0, 4.0), Some(0.25));
+        assert_eq!(saving(6.0, 4.0), Some(-0.5));
+        assert_eq!(saving(0.0, 0.0), None);
+    }
+}

@@ -1,0 +1,16 @@
+//! The short examples do what they say.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+#[path = "../examples/compare.rs"]
+mod compare;
+#[path = "../examples/plan.rs"]
+mod plan;
+#[path = "../examples/run.rs"]
+mod run;
+
+#[test]
+fn the_short_examples_run() {
+    compare::main().unwrap();
+    plan::main().unwrap();
+    run::main().unwrap();
+}
