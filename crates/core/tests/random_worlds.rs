@@ -9,7 +9,7 @@ use aerofed::record::{EnergyItem, EventKind, RoundRecord};
 use aerofed::run::Run;
 use aerofed::world::World;
 use aerofed::{Error, Method, Scenario, Simulation, ValidScenario};
-use common::{TINY, assert_balanced};
+use common::{TINY, assert_balanced, few_digits};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::Union;
@@ -84,7 +84,7 @@ fn oddity() -> impl Strategy<Value = String> {
         one_of("mobility.kind", &["static"]),
         one_of("aggregator", &["distance", "cost"]),
         one_of("training.batch_size", &["1", "7", "65536"]),
-        one_of("data.probe_samples", &["0", "1", "500"]),
+        one_of("data.probe_samples", &["0", "1", "100"]),
         one_of(
             "data.partition.kind",
             &["noniid_a", "noniid_b", "iid", "dirichlet", "shards"],
@@ -152,6 +152,8 @@ fn scenario() -> impl Strategy<Value = ValidScenario> {
         "not a scenario",
         |((devices, uavs), (seed, more), method, redeploy, allocation, oddities, faults)| {
             let mut all = vec![
+                "data.set=idx".into(),
+                format!("data.dir={:?}", few_digits()),
                 format!("seed={seed}"),
                 format!("devices.count={devices}"),
                 format!("data.data_volume={}", devices * 2 + more),
