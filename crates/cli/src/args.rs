@@ -8,6 +8,8 @@ use crate::commands::compare::CompareArgs;
 use crate::commands::data::DataArgs;
 use crate::commands::deploy::DeployArgs;
 use crate::commands::pretrain::PretrainArgs;
+use crate::commands::merge::MergeArgs;
+use crate::commands::reproduce::ReproduceArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::scenario::ScenarioArgs;
 
@@ -34,6 +36,10 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Compare methods over seeds: what each needs to reach an accuracy
     Compare(CompareArgs),
+    /// Reproduce the paper's figures and tables, or experiments of your own
+    Reproduce(ReproduceArgs),
+    /// Join what several machines reproduced
+    Merge(MergeArgs),
     /// List the methods
     #[command(after_help = "Example:\n  aerofed run --method hfl")]
     Methods,

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::plan::PlannedRun;
 use crate::Error;
+use crate::record::EnergyItem;
 
 /// Where a run stood after a global round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,6 +18,8 @@ pub struct Stand {
     pub clock_s: f64,
     /// Energy so far, devices and UAVs, J.
     pub energy_j: f64,
+    /// Of that, what the paper's Eqs. (17)-(26) know of, J: all but flights home and drained batteries.
+    pub paper_energy_j: f64,
     /// Test accuracy, 0 to 1.
     pub accuracy: f64,
     /// Devices that trained in this round.
@@ -150,9 +153,12 @@ fn parse_rounds(text: &str) -> Result<Vec<Stand>, String> {
     let columns = [
         column("clock_s")?,
         column("cumulative_energy_j")?,
+        column(EnergyItem::ReturnFlight.name())?,
+        column(EnergyItem::Leak.name())?,
         column("test_accuracy")?,
         column("selected")?,
     ];
+    let mut beyond_paper_j = 0.0;
     let stand = |(index, line): (usize, &str)| {
         let cells: Vec<&str> = line.split(',').collect();
         let number = |place: usize| -> Result<f64, String> {
@@ -160,11 +166,14 @@ fn parse_rounds(text: &str) -> Result<Vec<Stand>, String> {
             cell.parse()
                 .map_err(|_| format!("line {}: {cell:?} is not a number", index + 2))
         };
-        let [clock_s, energy_j, accuracy, selected] = columns;
+        let [clock_s, energy_j, home_j, leak_j, accuracy, selected] = columns;
+        let energy_j = number(energy_j)?;
+        beyond_paper_j += number(home_j)? + number(leak_j)?;
         Ok(Stand {
             round: index + 1,
             clock_s: number(clock_s)?,
-            energy_j: number(energy_j)?,
+            energy_j,
+            paper_energy_j: energy_j - beyond_paper_j,
             accuracy: number(accuracy)?,
             selected: number(selected)?,
         })
@@ -192,6 +201,7 @@ pub(super) mod tests {
             round: index + 1,
             clock_s,
             energy_j,
+            paper_energy_j: energy_j,
             accuracy,
             selected: 10.0,
         };
@@ -216,8 +226,8 @@ pub(super) mod tests {
         }
     }
 
-    const ROUNDS: &str = "round,clock_s,cumulative_energy_j,test_accuracy,selected,more\n\
-        1,2.5,10,0.4,30,x\n2,5,20,0.8,20,x\n3,7.5,31,0.7,10,x\n";
+    const ROUNDS: &str = "round,clock_s,cumulative_energy_j,test_accuracy,selected,more,return_flight_j,leak_j\n\
+        1,2.5,10,0.4,30,x,3,0\n2,5,20,0.8,20,x,0,1\n3,7.5,31,0.7,10,x,0,0\n";
 
     #[test]
     fn rounds_are_read_by_column_name() {
@@ -227,6 +237,7 @@ pub(super) mod tests {
             round: 2,
             clock_s: 5.0,
             energy_j: 20.0,
+            paper_energy_j: 16.0,
             accuracy: 0.8,
             selected: 20.0,
         };
@@ -242,8 +253,8 @@ pub(super) mod tests {
         );
         let broken = ROUNDS.replace("0.8", "high");
         assert!(parse_rounds(&broken).unwrap_err().contains("line 3"));
-        let cut = "clock_s,cumulative_energy_j,test_accuracy,selected\n1,2";
-        assert!(parse_rounds(cut).is_err());
+        let cut = ROUNDS.replace("0.7,10,x,0,0", "0.7");
+        assert!(parse_rounds(&cut).unwrap_err().contains("line 4"));
     }
 
     #[test]
