@@ -25,6 +25,8 @@ pub mod stored;
 pub mod sweep;
 
 #[cfg(test)]
+mod reproduction_tests;
+#[cfg(test)]
 mod tests;
 
 use std::path::Path;
