@@ -7,8 +7,9 @@ use crate::commands::bench::BenchArgs;
 use crate::commands::compare::CompareArgs;
 use crate::commands::data::DataArgs;
 use crate::commands::deploy::DeployArgs;
-use crate::commands::pretrain::PretrainArgs;
 use crate::commands::merge::MergeArgs;
+use crate::commands::pretrain::PretrainArgs;
+use crate::commands::report::ReportArgs;
 use crate::commands::reproduce::ReproduceArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::scenario::ScenarioArgs;
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     /// Join what several machines reproduced
     Merge(MergeArgs),
+    /// Turn run folders into one page to look at: curves, costs, a map replay
+    Report(ReportArgs),
     /// List the methods
     #[command(after_help = "Example:\n  aerofed run --method hfl")]
     Methods,

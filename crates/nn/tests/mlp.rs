@@ -123,8 +123,8 @@ fn gradients_are_finite_differences() {
 /// Central differences of `loss` by each of `values`.
 fn differences(values: &[f64], loss: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     const STEP: f64 = 1e-6;
-    let mut values = values.to_vec();
-    let mut slope = |at: usize| {
+    let (count, mut values) = (values.len(), values.to_vec());
+    let slope = |at: usize| {
         let here = values[at];
         let [above, below] = [here + STEP, here - STEP].map(|value| {
             values[at] = value;
@@ -133,7 +133,7 @@ fn differences(values: &[f64], loss: impl Fn(&[f64]) -> f64) -> Vec<f64> {
         values[at] = here;
         (above - below) / (2.0 * STEP)
     };
-    (0..values.len()).map(&mut slope).collect()
+    (0..count).map(slope).collect()
 }
 
 fn assert_close(gradient: &[f32], expected: &[f64]) {

@@ -6,15 +6,20 @@
 //! the same run on every machine.
 
 mod curves;
+mod error;
 mod fleet_map;
 mod map;
+mod page;
+mod palette;
 mod progress;
 mod svg;
 mod table;
 pub mod units;
 
 pub use curves::{Curve, curves_svg};
+pub use error::Error;
 pub use fleet_map::{FleetMap, fleet_map_svg};
 pub use map::map_svg;
+pub use page::Report;
 pub use progress::progress_svg;
 pub use table::summary_table;

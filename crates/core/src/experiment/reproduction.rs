@@ -17,6 +17,7 @@ use super::stored::StoredRun;
 use super::sweep::{Finished, Sweep};
 use super::write_whole;
 use crate::Error;
+use crate::record::StoppedBy;
 
 /// What was asked for: `request.json`, complete enough to do it again anywhere.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -237,7 +238,7 @@ impl Reproduction {
                 seed: summary.seed,
                 experiments: users.remove(run.id.as_str()).unwrap_or_default(),
                 rounds: summary.rounds,
-                stopped_by: summary.stopped_by.clone(),
+                stopped_by: word(summary.stopped_by),
                 best_accuracy: summary.best_accuracy,
                 total_time_s: summary.total_time_s,
                 total_energy_j: summary.total_energy_j,
@@ -245,4 +246,10 @@ impl Reproduction {
         };
         runs.iter().filter_map(entry).collect()
     }
+}
+
+/// As `summary.json` has it.
+fn word(stopped_by: StoppedBy) -> String {
+    let json = serde_json::to_value(stopped_by).unwrap_or_default();
+    json.as_str().unwrap_or_default().into()
 }

@@ -22,12 +22,19 @@
 //!
 //! # fn main() -> Result<(), aerofed::solve::td3::Td3Error> {
 //! let mut rng = stream(1, Stream::Association, 0, 0);
-//! let settings = Settings { hidden: vec![16], batch_size: 32, actor_learning_rate: 0.003, critic_learning_rate: 0.01, ..Settings::default() };
+//! let settings = Settings {
+//!     hidden: vec![16],
+//!     batch_size: 32,
+//!     actor_learning_rate: 0.003,
+//!     critic_learning_rate: 0.01,
+//!     ..Settings::default()
+//! };
 //! let mut agent = Td3::new(settings, 1, 1, &mut rng)?;
 //! for _ in 0..1500 {
 //!     let action = agent.random_action(&mut rng);
 //!     let reward = -(action[0] - 0.3).abs();
-//!     agent.remember(&Transition { state: vec![1.0], action, reward, next_state: vec![1.0], done: true })?;
+//!     let state = vec![1.0];
+//!     agent.remember(&Transition { next_state: state.clone(), state, action, reward, done: true })?;
 //!     agent.update(&mut rng)?;
 //! }
 //! assert!((agent.act(&[1.0])?[0] - 0.3).abs() < 0.1);
@@ -96,10 +103,10 @@ impl Td3State {
     }
 }
 
-/// What an update found.
+/// What an update found. A loss that is not finite moves no weight: it tells of rewards too large to learn from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Losses {
-    /// Mean square of what the critics missed, both together.
+    /// Mean square of what the critics missed, the sum of both.
     pub critic: f32,
     /// Mean of -Q1(s, mu(s)), where the actor moved.
     pub actor: Option<f32>,
@@ -165,11 +172,11 @@ impl Td3 {
             check_values("target weights", &learner.target, parameters)?;
             learner.adam.check(parameters)?;
         }
-        if !state.replay.is_sound(
-            state.state_dim,
-            state.action_dim,
-            state.settings.replay_capacity,
-        ) {
+        let capacity = state.settings.replay_capacity;
+        if !state
+            .replay
+            .is_sound(state.state_dim, state.action_dim, capacity)
+        {
             return Err(Td3Error::Replay);
         }
         Ok(Self {
@@ -227,10 +234,12 @@ impl Td3 {
     /// # Errors
     /// As [`Td3::act`].
     pub fn explore(&mut self, state: &[f32], rng: &mut Random) -> Result<Vec<f32>, Td3Error> {
-        self.best_of(state, 1, rng)
+        let policy = self.act(state)?;
+        let settings = &self.state.settings;
+        Ok(settings.noisy(&policy, settings.exploration_noise, rng))
     }
 
-    /// The most promising of `candidates` noisy actions, by the smaller of the critics.
+    /// The most promising of `candidates` actions with noise, by the smaller of the critics.
     ///
     /// # Errors
     /// As [`Td3::act`], and without candidates.
@@ -240,30 +249,21 @@ impl Td3 {
         candidates: usize,
         rng: &mut Random,
     ) -> Result<Vec<f32>, Td3Error> {
-        let policy = self.act(state)?;
-        let settings = &self.state.settings;
-        let actions: Vec<Vec<f32>> = (0..candidates)
-            .map(|_| settings.noisy(&policy, settings.exploration_noise, rng))
-            .collect();
-        self.pairs.clear();
-        for action in &actions {
-            self.pairs.extend_from_slice(state);
-            self.pairs.extend_from_slice(action);
-        }
+        within("candidates", candidates, 1..=100_000)?;
+        let policy = self.act(state)?.repeat(candidates);
+        let (dims, settings) = (self.dims(), &self.state.settings);
+        let actions = settings.noisy(&policy, settings.exploration_noise, rng);
+        join(&state.repeat(candidates), &actions, dims, &mut self.pairs);
         let [first, second] = &self.state.critics;
         let weights = [first.weights.as_slice(), &second.weights];
         smaller_values(&mut self.critic, weights, &self.pairs, &mut self.wanted)?;
-        let better = |best: usize, at: usize| {
-            if self.wanted[at] > self.wanted[best] {
-                at
-            } else {
-                best
+        let mut best = 0;
+        for (at, value) in self.wanted.iter().enumerate() {
+            if *value > self.wanted[best] {
+                best = at;
             }
-        };
-        (0..candidates)
-            .reduce(better)
-            .map(|best| actions[best].clone())
-            .ok_or_else(|| Td3Error::setting("candidates", candidates, "1 or more"))
+        }
+        Ok(actions[best * dims[1]..][..dims[1]].to_vec())
     }
 
     /// An action drawn evenly from all, to begin with.
@@ -374,11 +374,13 @@ impl Td3 {
                 loss += miss * miss / count;
                 self.slopes.push(2.0 * miss / count);
             }
-            self.critic
-                .backward(&self.slopes, &mut self.critic_gradient)?;
-            critic
-                .adam
-                .step(rate, &mut critic.weights, &self.critic_gradient)?;
+            if loss.is_finite() {
+                self.critic
+                    .backward(&self.slopes, &mut self.critic_gradient)?;
+                critic
+                    .adam
+                    .step(rate, &mut critic.weights, &self.critic_gradient)?;
+            }
         }
         Ok(loss)
     }
@@ -398,6 +400,9 @@ impl Td3 {
         let values = self.critic.forward(&critics[0].weights, &self.pairs)?;
         let count = values.len() as f32;
         let loss = -values.iter().sum::<f32>() / count;
+        if !loss.is_finite() {
+            return Ok(loss);
+        }
         self.slopes.clear();
         self.slopes.resize(values.len(), -1.0 / count);
         // The way back from the value to the actions; the critic itself stays.

@@ -14,7 +14,7 @@ use crate::solve::replay::{Replay, check_values};
 const KEY: &str = "td3";
 
 /// What the metadata says of the networks, as JSON.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct About {
     state_dim: usize,
     action_dim: usize,
@@ -32,6 +32,16 @@ impl About {
             action_low: settings.action_low,
             action_high: settings.action_high,
         }
+    }
+
+    fn fields(&self) -> [(&'static str, String); 5] {
+        [
+            ("state_dim", self.state_dim.to_string()),
+            ("action_dim", self.action_dim.to_string()),
+            ("hidden", format!("{:?}", self.hidden)),
+            ("action_low", self.action_low.to_string()),
+            ("action_high", self.action_high.to_string()),
+        ]
     }
 }
 
@@ -126,8 +136,11 @@ impl Td3 {
             about.ok_or_else(|| unusable("it has no metadata `td3`: some other program's file"))?;
         let found: About = serde_json::from_str(about).map_err(unusable)?;
         let expected = About::new(&settings, state_dim, action_dim);
-        if found != expected {
-            return Err(unusable(format!("it is for {found:?}, not {expected:?}")));
+        for ((field, found), (_, expected)) in found.fields().into_iter().zip(expected.fields()) {
+            if found != expected {
+                let text = format!("its networks are for {field} = {found}, needed: {expected}");
+                return Err(unusable(text));
+            }
         }
         let learner = |name: &str, shape: &Mlp| {
             let mut learner = Learner::new(read(&file, name, shape)?);

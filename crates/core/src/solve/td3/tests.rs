@@ -265,6 +265,22 @@ fn the_best_candidate_is_the_one_whose_worse_value_is_best() {
 }
 
 #[test]
+fn rewards_too_large_to_learn_from_spoil_nothing() {
+    let mut rng = Random::seed_from_u64(15);
+    let mut agent = tiny(Settings::default());
+    agent
+        .remember(&transition(0.5, 0.5, f32::MAX, 0.5, false))
+        .unwrap();
+    for _ in 0..4 {
+        let losses = agent.update(&mut rng).unwrap().unwrap();
+        assert!(losses.critic.is_infinite());
+        assert!(losses.actor.is_none_or(f32::is_finite));
+    }
+    assert!(agent.act(&[0.5]).unwrap()[0].is_finite());
+    assert!(Td3::restore(agent.state).is_ok());
+}
+
+#[test]
 fn nothing_is_learnt_from_too_little() {
     let mut rng = Random::seed_from_u64(9);
     let settings = Settings {
@@ -444,16 +460,13 @@ fn foreign_and_damaged_policy_files_are_refused() {
     };
     let text = message(&wider, &file);
     assert!(
-        text.contains("hidden: [12, 9]") && text.contains("hidden: [12, 10]"),
+        text.contains("hidden = [12, 9], needed: [12, 10]"),
         "{text}"
     );
     let other = Td3::from_safetensors(settings.clone(), 3, 2, &file)
         .unwrap_err()
         .to_string();
-    assert!(
-        other.contains("state_dim: 2") && other.contains("state_dim: 3"),
-        "{other}"
-    );
+    assert!(other.contains("state_dim = 2, needed: 3"), "{other}");
 
     let spec = aerofed_nn::ModelSpec::builtin("logistic", 10).unwrap();
     let shape = aerofed_nn::Shape {
