@@ -84,6 +84,16 @@ impl StoredRun {
         })
     }
 
+    /// A run that was read before.
+    #[must_use]
+    pub fn of(log: &RunLog) -> Self {
+        Self {
+            folder: PathBuf::new(),
+            summary: log.summary.clone(),
+            curve: curve(&log.records),
+        }
+    }
+
     /// Where it stood when it first reached an accuracy.
     #[must_use]
     pub fn reached(&self, accuracy: f64) -> Option<&Stand> {

@@ -8,7 +8,7 @@ use aerofed::experiment::stored::StoredRun;
 use aerofed::run_folder::RunLog;
 
 use super::data::{AxisWords, Chart, SeriesLook, Spot, View, short};
-use super::groups::{RunGroup, stored};
+use super::groups::RunGroup;
 use crate::palette::{self, Look, look};
 use crate::progress::thinned;
 use crate::units::{Unit, energy_unit, time_unit};
@@ -65,7 +65,7 @@ pub(super) fn axis(name: &str, unit: &str) -> AxisWords {
 pub(super) fn accuracy(groups: &[RunGroup]) -> Chart {
     let runs: Vec<Vec<StoredRun>> = groups
         .iter()
-        .map(|group| group.runs.iter().map(stored).collect())
+        .map(|group| group.runs.iter().map(StoredRun::of).collect())
         .collect();
     let largest = |of: fn(&RunLog) -> f64| {
         let all = groups.iter().flat_map(|group| group.runs.iter().map(of));
