@@ -9,12 +9,14 @@ use crate::nature::channel::Link;
 use crate::nature::compute;
 use crate::nature::cost::{self, EdgeCost};
 use crate::record::{EnergyItem, EventKind};
+use crate::solve::bandwidth::LOCAL_ITERATIONS_MAX;
 use crate::world::{DeviceId, Uav, UavId};
 
 use super::Simulation;
 use super::books::Books;
 use super::flat;
 use super::fleet::WorstLinks;
+use super::saved::COUNT_MAX;
 
 /// How often selection and allocation take turns at most.
 const ALTERNATIONS: usize = 5;
@@ -51,6 +53,26 @@ pub(super) struct CellWork {
 }
 
 impl CellWork {
+    /// Whether this can be the work of a cell among so many devices, on a model of so many numbers.
+    pub(super) fn fits(&self, devices: usize, parameters: usize) -> bool {
+        let plan = &self.plan;
+        let rows = [
+            plan.bandwidth_up_hz.len(),
+            plan.bandwidth_down_hz.len(),
+            self.device_time_s.len(),
+            self.device_loss.len(),
+        ];
+        let models = self
+            .model
+            .iter()
+            .chain(self.relayed.iter().map(|(model, _)| model));
+        rows == [self.devices.len(); 4]
+            && self.devices.iter().all(|device| device.index() < devices)
+            && plan.local_iterations <= LOCAL_ITERATIONS_MAX as usize
+            && self.updates.max(self.handovers).max(self.pass) <= COUNT_MAX
+            && models.into_iter().all(|model| model.len() == parameters)
+    }
+
     /// T^Edge, Eq. (17).
     pub(super) fn edge_time_s(&self, edge_rounds: usize) -> f64 {
         edge_rounds as f64 * self.cost.slowest.time_s()

@@ -9,7 +9,7 @@ use aerofed::run_folder::RunLog;
 use aerofed::world::Status;
 
 use super::data::{AxisWords, Chart, NamedTick, SeriesLook, Spot, View, short};
-use super::groups::{RunGroup, stored};
+use super::groups::RunGroup;
 use crate::palette::{self, Look, look};
 use crate::panel::{axis_label, symbol, units};
 use crate::progress::thinned;
@@ -57,7 +57,7 @@ fn axis(name: &str, unit: &str) -> AxisWords {
 pub(super) fn accuracy(groups: &[RunGroup]) -> Vec<Panel> {
     let runs: Vec<Vec<StoredRun>> = groups
         .iter()
-        .map(|group| group.runs.iter().map(stored).collect())
+        .map(|group| group.runs.iter().map(StoredRun::of).collect())
         .collect();
     let title = match groups.iter().map(|group| group.runs.len()).max() {
         Some(2..) => "Test accuracy: mean over seeds, 95 % interval",

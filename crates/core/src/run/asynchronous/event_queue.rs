@@ -76,6 +76,13 @@ impl<T> EventQueue<T> {
             .map(|(_, event)| event)
     }
 
+    /// Everything that waits, with its time and UAV.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (f64, UavId, &T)> {
+        self.waiting
+            .iter()
+            .map(|(when, event)| (when.time_s, when.uav, event))
+    }
+
     /// How many UAVs have something waiting.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()

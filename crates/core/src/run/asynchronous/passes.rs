@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::world::{DeviceId, Uav, UavId};
 
 use super::super::cells::{CellWork, Leaver};
+use super::super::saved::COUNT_MAX;
 use super::event_queue::EventQueue;
 use super::tiers::Tiers;
 
@@ -55,6 +56,47 @@ impl Passes {
             tiers: Tiers::new(uavs),
             ..Self::default()
         }
+    }
+
+    /// Whether this can be about a fleet of so many UAVs and devices and a model of so many numbers.
+    pub(in super::super) fn fits(&self, uavs: usize, devices: usize, parameters: usize) -> bool {
+        let Self {
+            queue,
+            cells,
+            edge_rounds,
+            leaving,
+            tiers,
+            aggregator,
+            begun,
+        } = self;
+        let known = |id: UavId| id.index() < uavs;
+        let queued = queue.iter().all(|(time_s, uav, now)| {
+            let to = match now.step {
+                Step::Train => uav,
+                Step::HandOver { to } => to,
+            };
+            known(uav)
+                && known(to)
+                && [time_s, now.began_s, now.fetch_s]
+                    .iter()
+                    .all(|s| s.is_finite())
+        });
+        let leavers = leaving
+            .iter()
+            .zip(0..)
+            .all(|(leaver, id)| leaver.is_none_or(|leaver| leaver.uav == UavId(id)));
+        let rows = if cells.is_empty() { 0 } else { uavs };
+        queued
+            && leavers
+            && edge_rounds
+                .iter()
+                .chain([begun])
+                .all(|&count| count <= COUNT_MAX)
+            && aggregator.is_none_or(known)
+            && [cells.len(), edge_rounds.len(), leaving.len()] == [rows; 3]
+            && (rows > 0 || queue.len() == 0)
+            && cells.iter().all(|cell| cell.fits(devices, parameters))
+            && tiers.fits(rows, parameters)
     }
 
     /// The work of a UAV's cell, if there can be any.
