@@ -19,6 +19,9 @@ use super::fleet::WorstLinks;
 /// How often selection and allocation take turns at most.
 const ALTERNATIONS: usize = 5;
 
+/// More local iterations than any scenario may ask for.
+const MOST_ITERATIONS: usize = 100_000;
+
 /// One UAV's work in a round; without devices it only carries a model.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct CellWork {
@@ -82,6 +85,19 @@ impl CellWork {
         self.relayed.clear();
         self.lost = true;
         std::mem::take(&mut self.updates)
+    }
+
+    /// Whether this can be the work of a cell among so many devices, with models of so many parameters and
+    /// no number above `most`.
+    pub(super) fn fits(&self, devices: usize, parameters: usize, most: usize) -> bool {
+        let per_device = [self.device_time_s.len(), self.device_loss.len()];
+        per_device == [self.devices.len(); 2]
+            && self.devices.iter().all(|device| device.index() < devices)
+            && self.carried().all(|(model, _)| model.len() == parameters)
+            && [self.pass, self.updates, self.handovers]
+                .iter()
+                .all(|number| *number <= most)
+            && self.plan.local_iterations <= MOST_ITERATIONS
     }
 
     /// Takes everybody out: nobody trains here.

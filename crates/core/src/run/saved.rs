@@ -151,6 +151,10 @@ impl Simulation {
         if !self.could_have_heard(&saved.opinions) {
             return Err(misfit("opinions", "of other UAVs, devices or models"));
         }
+        let (uavs, devices) = (self.world.uavs.len(), self.world.devices.position.len());
+        if !saved.passes.fit(uavs, devices, self.global_model.len()) {
+            return Err(misfit("passes", "of other UAVs, devices or models"));
+        }
         saved.method.restore_to(method)?;
         self.world.restore(saved.world)?;
         self.round = saved.round;

@@ -76,6 +76,11 @@ impl<T> EventQueue<T> {
             .map(|(_, event)| event)
     }
 
+    /// Everything that waits, earliest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (UavId, &T)> {
+        self.waiting.iter().map(|(when, event)| (when.uav, event))
+    }
+
     /// How many UAVs have something waiting.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()

@@ -10,6 +10,9 @@ use super::super::cells::{CellWork, Leaver};
 use super::event_queue::EventQueue;
 use super::tiers::Tiers;
 
+/// More than any run counts up to.
+const MOST: usize = u32::MAX as usize;
+
 /// What cells are in the middle of: all that the next round needs to know.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(in super::super) struct Passes {
@@ -55,6 +58,32 @@ impl Passes {
             tiers: Tiers::new(uavs),
             ..Self::default()
         }
+    }
+
+    /// Whether these can be the passes of a fleet: what was read from a file may be anything.
+    pub(in super::super) fn fit(&self, uavs: usize, devices: usize, parameters: usize) -> bool {
+        let there = |uav: UavId| uav.index() < uavs;
+        let empty = self.cells.is_empty() && self.queue.len() == 0;
+        let lengths = [self.cells.len(), self.edge_rounds.len(), self.leaving.len()];
+        let activities = self.queue.iter().all(|(uav, activity)| {
+            let to = match activity.step {
+                Step::HandOver { to } => to,
+                Step::Train => uav,
+            };
+            there(uav) && there(to) && self.cells.get(uav.index()).is_some_and(CellWork::trains)
+        });
+        let leavers = self.leaving.iter().flatten().map(|leaver| leaver.uav);
+        let known = leavers.chain(self.aggregator).all(there);
+        (empty || lengths == [uavs; 3])
+            && activities
+            && known
+            && self.begun <= MOST
+            && self.edge_rounds.iter().all(|done| *done <= MOST)
+            && self.tiers.fit(self.cells.len(), parameters, MOST)
+            && self
+                .cells
+                .iter()
+                .all(|cell| cell.fits(devices, parameters, MOST))
     }
 
     /// The work of a UAV's cell, if there can be any.

@@ -34,6 +34,18 @@ impl Tiers {
         }
     }
 
+    /// Whether this can be said of so many cells, with models of so many parameters and no number above `most`.
+    pub(super) fn fit(&self, cells: usize, parameters: usize, most: usize) -> bool {
+        let possible = |cell: &Tier| {
+            let latest = cell.latest.as_ref();
+            cell.fetched <= self.version
+                && cell.deliveries <= self.version
+                && (latest.is_none() || cell.deliveries > 0)
+                && latest.is_none_or(|model| model.len() == parameters)
+        };
+        self.version <= most && self.cells.len() == cells && self.cells.iter().all(possible)
+    }
+
     /// Whether nobody has delivered anything yet.
     pub(super) fn is_new(&self) -> bool {
         self.version == 0
