@@ -28,6 +28,9 @@ pub(crate) fn is_bad_input(error: &anyhow::Error) -> bool {
                 .downcast_ref::<aerofed_data::Error>()
                 .is_some_and(aerofed_data::Error::is_bad_input)
             || cause.is::<aerofed_nn::Error>()
+            || cause
+                .downcast_ref::<aerofed_report::Error>()
+                .is_some_and(aerofed_report::Error::is_bad_input)
     })
 }
 

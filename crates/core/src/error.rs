@@ -53,6 +53,16 @@ pub enum Error {
         /// Why it cannot be used.
         reason: String,
     },
+    /// A file of a run folder does not say what such a file says.
+    #[error("{}, line {line}: {reason}", path.display())]
+    Log {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A checkpoint that cannot be used.
     #[error("checkpoint {} {flaw}", path.display())]
     Checkpoint {

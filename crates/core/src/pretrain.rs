@@ -9,23 +9,25 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use crate::Error;
-use crate::decide::association::Policy;
+use crate::decide::association::{AgentView, Policy};
 use crate::environment::Environment;
 use crate::scenario::{Scenario, ValidScenario};
 use crate::seed::{Random, Stream, stream};
 use crate::solve::replay::Transition;
-use crate::solve::td3::Td3;
+use crate::solve::td3::{Settings, Td3};
 
 /// Exploring and learning take turns this often.
-const TURNS: usize = 5;
-/// Noise on the policy's actions in later turns.
+const TURNS: usize = 2;
+/// How far UAVs stray from what they lean to, and from the policy in later turns.
 const NOISE: f32 = 0.2;
+/// Step size of actor and critics.
+const LEARNING_RATE: f64 = 5e-4;
 /// Episodes on which the policy is judged after each turn.
-const JUDGED: u64 = 3;
+const JUDGED: u64 = 2;
 /// Seeds of those: nothing is learned from them.
 const JUDGED_SEEDS: u64 = 1 << 40;
 /// A judged episode may take this many times the rounds of the one that sets its budget.
-const MOST_ROUNDS: usize = 6;
+const MOST_ROUNDS: usize = 4;
 
 /// How much to train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,16 +36,16 @@ pub struct Plan {
     pub episodes: usize,
     /// Global rounds of each.
     pub rounds: usize,
-    /// Updates of the agent.
+    /// Updates of the agent in each turn.
     pub updates: usize,
 }
 
 impl Default for Plan {
     fn default() -> Self {
         Self {
-            episodes: 120,
-            rounds: 12,
-            updates: 20_000,
+            episodes: 32,
+            rounds: 10,
+            updates: 4_000,
         }
     }
 }
@@ -53,7 +55,7 @@ impl Default for Plan {
 pub struct Progress {
     /// Episodes done.
     pub episodes: usize,
-    /// Updates done.
+    /// Updates of this turn's agent.
     pub updates: usize,
     /// Test accuracy when the budget is spent, mean over judged episodes; the
     /// budget of each is what its first rounds cost with every covered device.
@@ -73,8 +75,8 @@ pub enum Event {
     Turn(Progress),
 }
 
-/// Trains an agent for the `[td3]` table of `scenario` from nothing. `watch` may end it: then what was learned in
-/// finished turns remains.
+/// Trains an agent for the `[td3]` table of `scenario` from nothing; the best of all turns, as judged on episodes that nothing was
+/// learned from. `watch` may end it: then what was learned in finished turns remains.
 ///
 /// # Errors
 /// When the scenario's data cannot be loaded, or its settings make no agent.
@@ -89,7 +91,9 @@ pub fn pretrain(
         stopped.fetch_or(now, Ordering::Relaxed) || now
     };
     let mut rng = stream(scenario.seed, Stream::Pretraining, 0, 0);
-    let mut agent = Policy::Fresh.agent(&scenario.td3, &mut rng)?;
+    let mut agent = newborn(scenario, &mut rng)?;
+    let mut best = (f64::NEG_INFINITY, agent.state().clone());
+    let mut memory: Vec<Transition> = Vec::new();
     let budgets: Result<Vec<Budget>, Error> = (0..JUDGED)
         .into_par_iter()
         .map(|index| Budget::measure(scenario, plan, JUDGED_SEEDS + index))
@@ -117,11 +121,14 @@ pub fn pretrain(
         if stopped.load(Ordering::Relaxed) {
             break;
         }
-        for transition in seen?.iter().flatten() {
+        memory.extend(seen?.into_iter().flatten());
+        // From nothing in every turn: networks that took their first steps on little data seldom get over it.
+        agent = newborn(scenario, &mut rng)?;
+        for transition in &memory {
             agent.remember(transition)?;
         }
         let mut critic_loss = f64::NAN;
-        for _ in share(plan.updates, turn)..share(plan.updates, turn + 1) {
+        for _ in 0..plan.updates {
             if let Some(losses) = agent.update(&mut rng)? {
                 critic_loss = f64::from(losses.critic);
             }
@@ -133,16 +140,32 @@ pub fn pretrain(
             .collect();
         let progress = Progress {
             episodes: episodes.end,
-            updates: share(plan.updates, turn + 1),
+            updates: plan.updates,
             accuracy: mean(accuracies?.into_iter()),
             accuracy_with_all,
             critic_loss,
         };
+        if progress.accuracy > best.0 {
+            best = (progress.accuracy, state.clone());
+        }
         if stopped_by(Event::Turn(progress)) {
             break;
         }
     }
-    Ok(agent)
+    Ok(Td3::restore(best.1)?)
+}
+
+/// An agent that knows nothing, with steps for learning from much at once.
+fn newborn(scenario: &ValidScenario, rng: &mut Random) -> Result<Td3, Error> {
+    let settings = Settings {
+        actor_learning_rate: LEARNING_RATE,
+        critic_learning_rate: LEARNING_RATE,
+        batch_size: 256,
+        replay_capacity: 1_000_000,
+        ..Policy::settings(&scenario.td3)
+    };
+    let state_len = AgentView::state_len(scenario.td3.state);
+    Ok(Td3::new(settings, state_len, 1, rng)?)
 }
 
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
@@ -159,23 +182,21 @@ fn explore(
 ) -> Result<Vec<Transition>, Error> {
     let mut rng = stream(scenario.seed, Stream::Pretraining, 1, episode as u64);
     let scenario = varied(scenario, plan.rounds, &mut rng)?;
-    // All UAVs lean the same way for a while: what one of them does alone hardly shows in the global model.
-    let mut leaning: f32 = rng.random();
+    // All UAVs lean the same way all the time: what one of them does alone, or once, hardly shows in the global model.
+    let leaning: f32 = rng.random();
     let mut environment = Environment::new(&scenario, 1);
     let mut states = environment.reset(rng.random_range(0..JUDGED_SEEDS))?;
     let mut transitions = Vec::new();
     while !states.is_empty() {
-        if rng.random_bool(0.25) {
-            leaning = rng.random();
-        }
         let mut actions = vec![0.0; states.len()];
         for (action, state) in actions.iter_mut().zip(&states) {
             let centre = match (&mut policy, state) {
-                (Some(policy), Some(state)) => policy.act(state)?[0],
+                (Some(policy), Some(state)) => {
+                    policy.act(state)?[0] + 2.0 * NOISE * (leaning - 0.5)
+                }
                 _ => leaning,
             };
-            let noise: f32 = rng.random_range(-1.0..1.0);
-            *action = (centre + 2.0 * NOISE * noise).clamp(0.0, 1.0);
+            *action = (centre + NOISE * rng.random_range(-1.0..1.0)).clamp(0.0, 1.0);
         }
         let step = environment.step(&actions)?;
         for (uav, state) in states.into_iter().enumerate() {
@@ -198,12 +219,12 @@ fn explore(
 /// A small world like the scenario's, but with other data and another model.
 fn varied(base: &ValidScenario, rounds: usize, rng: &mut Random) -> Result<ValidScenario, Error> {
     let mut scenario = small(base, rounds);
-    let per_device = rng.random_range(8..=20);
+    let per_device = rng.random_range(8..=12);
     scenario.data.data_volume = per_device * scenario.devices.count;
     if rng.random_bool(0.3) {
         scenario.data.partition = PartitionKind::NoniidB;
     }
-    if rng.random_bool(0.4) {
+    if rng.random_bool(0.3) {
         scenario.model.name = "lenet5".into();
     }
     Ok(scenario.check()?)

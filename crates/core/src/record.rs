@@ -1,14 +1,16 @@
 //! What a round leaves behind.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::geometry::Point;
 use crate::world::{DeviceId, Status, UavId};
 
 mod items;
+mod sightings;
 mod summary;
 
 pub use items::{Energy, EnergyItem, Time, TimeItem};
+pub use sightings::{Part, Sightings};
 pub use summary::{Reached, StoppedBy, Summary};
 
 /// One UAV in one global round. Its battery obeys
@@ -76,6 +78,8 @@ pub struct RoundRecord {
     pub test_accuracy: f64,
     /// Each UAV.
     pub uavs: Vec<UavRecord>,
+    /// The devices, as a map shows them.
+    pub devices: Sightings,
     /// What happened.
     pub events: Vec<Event>,
 }
@@ -110,8 +114,10 @@ pub enum EventKind {
         /// Which UAV.
         uav: UavId,
         /// What it has, J.
+        #[serde(deserialize_with = "number")]
         battery_j: f64,
         /// What it would need, J.
+        #[serde(deserialize_with = "number")]
         needed_j: f64,
     },
     /// A UAV left for the base.
@@ -144,6 +150,7 @@ pub enum EventKind {
         /// Where it hovers now.
         to_m: Point,
         /// What the flight cost, J.
+        #[serde(deserialize_with = "number")]
         energy_j: f64,
     },
     /// A UAV was lost without warning, by a fault.
@@ -158,6 +165,7 @@ pub enum EventKind {
         /// Which UAV.
         uav: UavId,
         /// What is left, J.
+        #[serde(deserialize_with = "number")]
         battery_j: f64,
     },
     /// A UAV could not hand over its edge model: neither the aggregator nor a UAV between hears it.
@@ -185,4 +193,11 @@ pub enum EventKind {
     },
     /// The global model, or its loss, is no longer finite.
     Diverged,
+}
+
+/// A number of a JSON file, which has neither NaN nor infinity: both are written as null and read as
+/// NaN.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let number = Option::deserialize(deserializer)?;
+    Ok(number.unwrap_or(f64::NAN))
 }

@@ -1,26 +1,32 @@
-//! A run on disk: `scenario.toml`, `rounds.csv`, `uavs.csv`, `events.jsonl`, `summary.json`,
-//! `model.safetensors`.
+//! A run on disk: `scenario.toml`, `rounds.csv`, `uavs.csv`, `devices.jsonl`, `events.jsonl`,
+//! `summary.json`, `model.safetensors`. [`RunLog`] reads one back.
 //!
 //! Everything is written to `NAME.partial` beside the final place and renamed when it is complete:
 //! a folder that carries the final name is whole. While a run writes it, the partial folder is locked;
 //! one that is not locked was left behind, and its checkpoints let the run go on.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use crate::record::{EnergyItem, RoundRecord, StoppedBy, TimeItem, UavRecord};
+use serde::{Deserialize, Serialize};
+
+use crate::record::{EnergyItem, RoundRecord, Sightings, StoppedBy, TimeItem, UavRecord};
 use crate::run::Outcome;
 use crate::scenario::Scenario;
 use crate::world::Status;
 use crate::{Error, checkpoint, disk};
 
 mod place;
+mod read;
 
 pub use place::{LeftBehind, is_free};
 use place::{check_target, clear, lock, partial_of, refuse};
+
+pub use read::RunLog;
 
 /// A run folder being written.
 pub struct RunFolder {
@@ -28,6 +34,7 @@ pub struct RunFolder {
     partial: PathBuf,
     rounds: BufWriter<File>,
     uavs: BufWriter<File>,
+    devices: BufWriter<File>,
     events: BufWriter<File>,
     /// Held while the run is under way; the system lets go of it whatever becomes of the process.
     _lock: Option<File>,
@@ -98,6 +105,7 @@ impl RunFolder {
             path: path.into(),
             rounds: file("rounds.csv")?,
             uavs: file("uavs.csv")?,
+            devices: file("devices.jsonl")?,
             events: file("events.jsonl")?,
             partial,
             _lock: lock,
@@ -117,6 +125,7 @@ impl RunFolder {
         let file = match name {
             "rounds.csv" => &mut self.rounds,
             "uavs.csv" => &mut self.uavs,
+            "devices.jsonl" => &mut self.devices,
             _ => &mut self.events,
         };
         writeln!(file, "{text}").map_err(Error::io("write", self.partial.join(name)))
@@ -136,6 +145,11 @@ impl RunFolder {
         for uav in &record.uavs {
             self.line("uavs.csv", &uav_row(record.round, uav))?;
         }
+        let seen = DevicesLine {
+            round: record.round,
+            seen: Cow::Borrowed(&record.devices),
+        };
+        self.line("devices.jsonl", &json(&seen))?;
         for event in &record.events {
             self.line("events.jsonl", &json(event))?;
         }
@@ -143,6 +157,7 @@ impl RunFolder {
         for (file, name) in [
             (&mut self.rounds, "rounds.csv"),
             (&mut self.uavs, "uavs.csv"),
+            (&mut self.devices, "devices.jsonl"),
             (&mut self.events, "events.jsonl"),
         ] {
             file.flush()
@@ -178,6 +193,7 @@ impl RunFolder {
         for (file, name) in [
             (&self.rounds, "rounds.csv"),
             (&self.uavs, "uavs.csv"),
+            (&self.devices, "devices.jsonl"),
             (&self.events, "events.jsonl"),
         ] {
             file.get_ref()
@@ -202,6 +218,14 @@ impl RunFolder {
     }
 }
 
+/// A line of `devices.jsonl`.
+#[derive(Serialize, Deserialize)]
+struct DevicesLine<'a> {
+    round: usize,
+    #[serde(flatten)]
+    seen: Cow<'a, Sightings>,
+}
+
 fn remove_folder(path: &Path) -> Result<(), Error> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::io("remove", path)(error)),
@@ -210,7 +234,7 @@ fn remove_folder(path: &Path) -> Result<(), Error> {
 }
 
 /// Records have no maps with odd keys, so this cannot fail.
-fn json(value: &impl serde::Serialize) -> String {
+fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 

@@ -3,23 +3,10 @@
 
 mod common;
 
-use aerofed::record::{EnergyItem, EventKind, StoppedBy, UavRecord};
+use aerofed::record::{EnergyItem, EventKind, StoppedBy};
 use aerofed::world::Status;
-use common::{run, tiny};
+use common::{assert_balanced, run, tiny};
 use proptest::prelude::*;
-
-fn assert_balanced(uav: &UavRecord) {
-    let came_in = uav.battery_before_j + uav.recharged_j;
-    let went_out = uav.battery_after_j + uav.energy.total_j();
-    assert!(
-        (came_in - went_out).abs() <= 1e-9 * came_in.max(1.0),
-        "{uav:?}"
-    );
-    assert!(uav.battery_after_j >= 0.0, "{uav:?}");
-    for device_item in [EnergyItem::DeviceCompute, EnergyItem::DeviceUpload] {
-        assert_eq!(uav.energy.get(device_item), 0.0);
-    }
-}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(80))]

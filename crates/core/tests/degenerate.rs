@@ -11,13 +11,13 @@ use aerofed::run::Outcome;
 use aerofed::seed::{Stream, stream};
 use aerofed::world::{Status, UavId};
 use aerofed::{Scenario, Simulation};
-use common::{TINY, run, tiny};
+use common::{TINY, light, run};
 
 /// Runs a world with every method, each of which must keep its wits, and returns what `hfl` made of it.
 fn with_every_method(settings: &[&str]) -> Outcome {
     for entry in REGISTRY {
         let named = format!("method={}", entry.name);
-        let scenario = tiny(&[settings, &[&named]].concat());
+        let scenario = light(&[settings, &[&named]].concat());
         let outcome = run(&scenario, 2);
         let summary = &outcome.summary;
         assert!(summary.rounds <= scenario.stop.max_rounds);
@@ -31,7 +31,7 @@ fn with_every_method(settings: &[&str]) -> Outcome {
                 && record.updates_lost <= record.updates_computed
         }));
     }
-    run(&tiny(settings), 2)
+    run(&light(settings), 2)
 }
 
 fn tells(record: &RoundRecord, wanted: impl Fn(&EventKind) -> bool) -> bool {
@@ -40,7 +40,7 @@ fn tells(record: &RoundRecord, wanted: impl Fn(&EventKind) -> bool) -> bool {
 
 /// Where a device is in round 1.
 fn place_of(device: usize, settings: &[&str]) -> Point {
-    let simulation = Simulation::new(&tiny(settings), 1).unwrap();
+    let simulation = Simulation::new(&light(settings), 1).unwrap();
     simulation.world.devices.position[device]
 }
 
@@ -157,7 +157,7 @@ fn a_device_exactly_on_the_coverage_edge_is_covered() {
     let posts = fixed(&[post]);
     let radius_m = device.distance(post);
     let covered = |radius_m: f64| {
-        let scenario = tiny(&[
+        let scenario = light(&[
             &posts[0],
             &posts[1],
             &format!("uavs.coverage_radius_m={radius_m:?}"),
@@ -239,7 +239,7 @@ fn a_class_nobody_holds() {
         "uavs.coverage_radius_m=20000",
         "stop.max_rounds=6",
     ];
-    let scenario = tiny(&settings);
+    let scenario = light(&settings);
     let data = load_data(&scenario).unwrap().train;
     let mut rng = stream(scenario.seed, Stream::Partition, 0, 0);
     let held = aerofed_data::partition(&data, &partition_plan(&scenario), &mut rng)
@@ -286,7 +286,7 @@ fn batteries_that_die_in_the_first_round() {
 
     // Who does not check starts, and falls with what its devices computed.
     let outcome = run(
-        &tiny(&[
+        &light(&[
             "uavs.battery_j=1",
             "method=direct_drop",
             "uavs.bandwidth_up_hz=[1e4, 1e4]",

@@ -10,7 +10,7 @@ use aerofed::method::REGISTRY;
 use aerofed::run::{Outcome, Run};
 use aerofed::run_folder::RunFolder;
 use aerofed::{Error, Method, ValidScenario};
-use common::tiny;
+use common::light;
 
 /// Worlds in which as much as possible is carried from round to round.
 const WORLDS: [&[&str]; 3] = [
@@ -63,7 +63,7 @@ fn interrupted_after_any_round_every_method_ends_as_if_uninterrupted() {
     for entry in REGISTRY {
         for world in WORLDS {
             let named = format!("method={}", entry.name);
-            let scenario = tiny(&[world, &[&named]].concat());
+            let scenario = light(&[world, &[&named]].concat());
             let mut method = Method::of(&scenario);
             let run = Run::new(&scenario, 2).unwrap();
             let uninterrupted = to_the_end(run, &mut method);
@@ -100,7 +100,7 @@ fn interrupted_after_any_round_every_method_ends_as_if_uninterrupted() {
 /// Two of the same would hide state that is not saved.
 #[test]
 fn the_warm_state_of_p1_matters() {
-    let scenario = tiny(WORLDS[1]);
+    let scenario = light(WORLDS[1]);
     let mut method = Method::of(&scenario);
     let mut run = Run::new(&scenario, 2).unwrap();
     for _ in 0..2 {
@@ -127,7 +127,7 @@ fn a_run_of_another_world_or_method_is_refused() {
         run.step(&mut method).unwrap();
         run.save(&method)
     };
-    let here = tiny(&[]);
+    let here = light(&[]);
     for (there, reason) in [
         ("devices.count=29", "29 devices"),
         ("uavs.count=4", "impossible round 1"),
@@ -136,7 +136,7 @@ fn a_run_of_another_world_or_method_is_refused() {
         ("allocation={kind=\"p1\"}", "allocation"),
         ("area.width_m=30000", "where nobody can be"),
     ] {
-        let message = refused(&here, &saved(&tiny(&[there])));
+        let message = refused(&here, &saved(&light(&[there])));
         assert!(message.contains(reason), "{there}: {message}");
     }
 }
@@ -151,7 +151,7 @@ fn damaged_bytes_never_panic() {
 
 fn damaged_bytes_of(method: &str) {
     let method = format!("method={method}");
-    let scenario = tiny(&["allocation={kind=\"p1\"}", "model.name=logistic", &method]);
+    let scenario = light(&["allocation={kind=\"p1\"}", "model.name=logistic", &method]);
     let mut method = Method::of(&scenario);
     let mut run = Run::new(&scenario, 1).unwrap();
     run.step(&mut method).unwrap();

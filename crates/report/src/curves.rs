@@ -1,6 +1,7 @@
 //! Plain line plots: some named curves over a common axis.
 
-use crate::svg::{Axis, Frame, Scale, Spot, Svg, axes, colour, grid};
+use crate::palette;
+use crate::svg::{Axis, Frame, Scale, Spot, Svg, axes, grid};
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 360.0;
@@ -10,15 +11,6 @@ const PLOT: Frame = Frame {
     right: 440.0,
     bottom: 306.0,
 };
-const COLOURS: [&str; 6] = [
-    colour::BLUE,
-    colour::VERMILLION,
-    colour::GREEN,
-    colour::ORANGE,
-    colour::PURPLE,
-    colour::SKY,
-];
-
 /// A named curve; points that are not finite are left out.
 pub struct Curve {
     /// What the legend calls it.
@@ -67,7 +59,7 @@ pub fn curves_svg(
     axes(&mut svg, PLOT, &x_axis, &y_axis);
     svg.clip("plot", PLOT);
     for (index, (points, curve)) in all.iter().zip(curves).enumerate() {
-        let colour = COLOURS[index % COLOURS.len()];
+        let colour = palette::look(index).colour;
         let stroke = format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"");
         let spots: Vec<Spot> = points.iter().map(|p| (x.at(p.0), y.at(p.1))).collect();
         svg.polyline(&spots, &format!("{stroke} clip-path=\"url(#plot)\""));

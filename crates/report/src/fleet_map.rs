@@ -5,7 +5,8 @@ use aerofed::geometry::Point;
 use aerofed::scenario::Area;
 
 use crate::map::sample;
-use crate::svg::{Axis, FAINT, Frame, INK, SOFT, Scale, Spot, Svg, axes, colour};
+use crate::palette;
+use crate::svg::{Axis, FAINT, Frame, INK, SOFT, Scale, Spot, Svg, axes};
 use crate::units::{count, energy, length_unit, percent};
 
 /// The longer side of the map, pixels.
@@ -60,7 +61,7 @@ impl Fate {
     }
 
     fn look(self) -> String {
-        let (grey, green, red) = (colour::GREY, colour::GREEN, colour::VERMILLION);
+        let (grey, green, red) = (palette::GREY, palette::GREEN, palette::VERMILLION);
         match self {
             Self::Kept => format!("fill=\"{grey}\""),
             Self::Gained => format!("fill=\"{green}\" stroke=\"{INK}\" stroke-width=\"0.4\""),
@@ -162,12 +163,12 @@ fn fates(map: &FleetMap) -> Vec<Fate> {
 }
 
 fn before_look() -> String {
-    let grey = colour::GREY;
+    let grey = palette::GREY;
     format!("fill=\"none\" stroke=\"{grey}\" stroke-opacity=\"0.8\" stroke-dasharray=\"4 4\"")
 }
 
 fn after_look() -> String {
-    let blue = colour::BLUE;
+    let blue = palette::BLUE;
     format!("fill=\"{blue}\" fill-opacity=\"0.07\" stroke=\"{blue}\" stroke-opacity=\"0.6\"")
 }
 
@@ -189,10 +190,10 @@ fn uav(svg: &mut Svg, from: Spot, to: Spot) {
         svg.polygon(&[tip, side(1.0), side(-1.0)], &format!("fill=\"{INK}\""));
     }
     if length > 0.0 {
-        let grey = colour::GREY;
+        let grey = palette::GREY;
         svg.circle(from, 3.5, &format!("fill=\"#ffffff\" stroke=\"{grey}\""));
     }
-    let blue = colour::BLUE;
+    let blue = palette::BLUE;
     svg.circle(to, 5.0, &format!("fill=\"{blue}\" stroke=\"{INK}\""));
 }
 

@@ -8,7 +8,8 @@ use aerofed::geometry::Point;
 use aerofed::record::UavRecord;
 use aerofed::world::{Status, World};
 
-use crate::svg::{Axis, FAINT, Frame, INK, SOFT, Scale, Spot, Svg, axes, colour};
+use crate::palette;
+use crate::svg::{Axis, FAINT, Frame, INK, SOFT, Scale, Spot, Svg, axes};
 use crate::units::{count, duration, length_unit, percent};
 
 /// The longer side of the map, pixels.
@@ -106,16 +107,7 @@ pub(crate) fn sample(count: usize, most: usize) -> impl Iterator<Item = usize> {
 }
 
 fn uav_colour(uav: &UavRecord) -> &'static str {
-    const COLOURS: [&str; 7] = [
-        colour::BLUE,
-        colour::ORANGE,
-        colour::GREEN,
-        colour::PURPLE,
-        colour::VERMILLION,
-        colour::SKY,
-        colour::YELLOW,
-    ];
-    COLOURS[uav.uav.index() % COLOURS.len()]
+    palette::uav_colour(uav.uav.index())
 }
 
 impl<'a> Map<'a> {

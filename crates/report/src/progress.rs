@@ -4,7 +4,8 @@ mod stack;
 
 use aerofed::{RoundRecord, Summary};
 
-use crate::svg::{Axis, Frame, SOFT, Scale, Spot, Svg, axes, colour, grid};
+use crate::palette;
+use crate::svg::{Axis, Frame, SOFT, Scale, Spot, Svg, axes, grid};
 use crate::units::{count, duration, energy, percent, percent_exact, shorten, time_unit};
 
 const WIDTH: f64 = 900.0;
@@ -55,7 +56,7 @@ fn empty_note(svg: &mut Svg, frame: Frame, text: &str) {
 }
 
 /// Indices of at most `most` of `count` things, evenly spread, the last one always among them.
-fn thinned(count: usize, most: usize) -> impl Iterator<Item = usize> {
+pub(crate) fn thinned(count: usize, most: usize) -> impl Iterator<Item = usize> {
     let kept = count.min(most);
     (1..=kept).map(move |i| i * count / kept - 1)
 }
@@ -101,7 +102,7 @@ fn accuracy_panel(svg: &mut Svg, summary: &Summary, records: &[RoundRecord]) {
     let (Some(&end), Some(last)) = (points.last(), shown.last()) else {
         return empty_note(svg, frame, "no rounds");
     };
-    let blue = colour::BLUE;
+    let blue = palette::BLUE;
     svg.polyline(
         &points,
         &format!("fill=\"none\" stroke=\"{blue}\" stroke-width=\"2\" stroke-linejoin=\"round\""),

@@ -17,21 +17,6 @@ pub(crate) const TICK: &str = "#9aa0a6";
 /// The sheet.
 const PAPER: &str = "#ffffff";
 
-/// Okabe and Ito's colours, told apart by readers with any kind of colour vision.
-pub(crate) mod colour {
-    pub(crate) const ORANGE: &str = "#E69F00";
-    pub(crate) const SKY: &str = "#56B4E9";
-    pub(crate) const GREEN: &str = "#009E73";
-    pub(crate) const YELLOW: &str = "#F0E442";
-    pub(crate) const BLUE: &str = "#0072B2";
-    pub(crate) const VERMILLION: &str = "#D55E00";
-    pub(crate) const PURPLE: &str = "#CC79A7";
-    pub(crate) const BLACK: &str = "#000000";
-    pub(crate) const BROWN: &str = "#7A4A21";
-    /// Not of the eight: what stands for no category.
-    pub(crate) const GREY: &str = "#9aa0a6";
-}
-
 /// A point of the sheet, pixels from the upper left.
 pub(crate) type Spot = (f64, f64);
 

@@ -21,7 +21,7 @@ pub fn summary_table(summary: &Summary) -> String {
         line("Seed", &summary.seed.to_string()),
         line(
             "Rounds",
-            &format!("{}, {}", summary.rounds, reason(summary.stopped_by)),
+            &format!("{}, {}", summary.rounds, stop_words(summary.stopped_by)),
         ),
         line("Test accuracy", &accuracy(summary)),
         line("Simulated time", &duration(summary.total_time_s)),
@@ -49,7 +49,7 @@ fn line(label: &str, text: &str) -> String {
     format!("{label:<LABEL$}{text}")
 }
 
-fn reason(stopped_by: StoppedBy) -> &'static str {
+pub(crate) fn stop_words(stopped_by: StoppedBy) -> &'static str {
     match stopped_by {
         StoppedBy::MaxRounds => "all that were asked for",
         StoppedBy::TargetAccuracy => "stopped at the target accuracy",

@@ -6,17 +6,16 @@ use std::path::PathBuf;
 use aerofed::Error;
 use aerofed::Scenario;
 use aerofed::decide::redeploy::{
-    Fleet, FleetUav, JointGreedy, MarginalGains, Move, Redeployment, Stay, TwoStage,
+    Fleet, FleetFile, FleetUav, JointGreedy, MarginalGains, Move, Redeployment, Stay, TwoStage,
 };
 use aerofed::geometry::Point;
 use aerofed::nature::Nature;
 use aerofed::scenario::Area;
 use aerofed::seed::{Stream, stream};
-use aerofed::world::UavId;
 use aerofed_report::{FleetMap, fleet_map_svg};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::console::{self, BadInput};
 
@@ -55,26 +54,6 @@ enum MethodName {
     Stay,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FleetFile {
-    area_m: [f64; 2],
-    coverage_radius_m: f64,
-    speed_mps: f64,
-    move_power_w: f64,
-    uavs: Vec<UavEntry>,
-    devices_m: Vec<Point>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct UavEntry {
-    position_m: Point,
-    battery_j: f64,
-    #[serde(default)]
-    reserve_j: f64,
-}
-
 #[derive(Serialize)]
 struct Answer {
     method: MethodName,
@@ -101,14 +80,13 @@ const TX_POWER_W: f64 = 0.75;
 pub(crate) fn run(args: &DeployArgs) -> Result<()> {
     let refuse = |reason: String| BadInput(format!("{}: {reason}", args.fleet.display()));
     let text = super::allocate::read(&args.fleet).map_err(|error| refuse(error.to_string()))?;
-    let file: FleetFile = serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
-    file.check().map_err(refuse)?;
+    let file = FleetFile::parse(&text).map_err(|error| refuse(error.to_string()))?;
 
     let area = Area {
         width_m: file.area_m[0],
         height_m: file.area_m[1],
     };
-    let uavs = file.fleet_uavs();
+    let uavs = file.fleet_uavs(TX_POWER_W);
     let nature = Nature::new(&Scenario::default().check()?);
     let model_energy_j = |tx_power_w: f64, from: Point, to: Point| {
         let time_s = nature.uav_link_time_s(MODEL_BITS, tx_power_w, from, to);
@@ -185,61 +163,4 @@ impl MethodName {
             Self::Stay => Box::new(Stay),
         }
     }
-}
-
-impl FleetFile {
-    fn fleet_uavs(&self) -> Vec<FleetUav> {
-        let uav = |(id, uav): (usize, &UavEntry)| FleetUav {
-            id: UavId(id as u32),
-            position: uav.position_m,
-            spare_j: uav.battery_j - uav.reserve_j,
-            tx_power_w: TX_POWER_W,
-        };
-        self.uavs.iter().enumerate().map(uav).collect()
-    }
-
-    /// The first field out of its range.
-    fn check(&self) -> Result<(), String> {
-        within("area_m[0]", self.area_m[0], 1.0, 1e7)?;
-        within("area_m[1]", self.area_m[1], 1.0, 1e7)?;
-        within("coverage_radius_m", self.coverage_radius_m, 1.0, 1e7)?;
-        within("speed_mps", self.speed_mps, 0.1, 1e3)?;
-        within("move_power_w", self.move_power_w, 0.0, 1e6)?;
-        if self.uavs.is_empty() {
-            return Err("uavs: [] is empty, allowed is at least one UAV".into());
-        }
-        for (index, uav) in self.uavs.iter().enumerate() {
-            let field = |name: &str| format!("uavs[{index}].{name}");
-            self.inside(uav.position_m, || field("position_m"))?;
-            within(&field("battery_j"), uav.battery_j, 0.0, 1e12)?;
-            within(&field("reserve_j"), uav.reserve_j, 0.0, 1e12)?;
-        }
-        for (index, &device) in self.devices_m.iter().enumerate() {
-            self.inside(device, || format!("devices_m[{index}]"))?;
-        }
-        Ok(())
-    }
-
-    fn inside(&self, point: Point, field: impl Fn() -> String) -> Result<(), String> {
-        let [width_m, height_m] = self.area_m;
-        let inside = (0.0..=width_m).contains(&point.x_m) && (0.0..=height_m).contains(&point.y_m);
-        if inside {
-            return Ok(());
-        }
-        Err(format!(
-            "{}: [{}, {}] is outside the area, allowed is [0, 0] to [{width_m}, {height_m}]",
-            field(),
-            point.x_m,
-            point.y_m
-        ))
-    }
-}
-
-fn within(field: &str, value: f64, least: f64, most: f64) -> Result<(), String> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(format!(
-        "{field}: {value} is out of range, allowed is {least} to {most}"
-    ))
 }

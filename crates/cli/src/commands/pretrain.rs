@@ -30,7 +30,7 @@ pub(crate) struct PretrainArgs {
     /// Global rounds of each
     #[arg(long, value_name = "N", default_value_t = Plan::default().rounds as u32, value_parser = clap::value_parser!(u32).range(2..=10_000))]
     rounds: u32,
-    /// Updates of the agent
+    /// Updates of the agent in each of two turns
     #[arg(long, value_name = "N", default_value_t = Plan::default().updates as u32, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     updates: u32,
     /// The seed
@@ -51,7 +51,9 @@ pub(crate) struct PretrainArgs {
 }
 
 pub(crate) fn run(args: &PretrainArgs) -> Result<()> {
-    let mut settings = args.settings.clone();
+    // What else is decided in the episodes is decided as agents will find it in runs.
+    let mut settings = vec!["method=cehfed".to_owned()];
+    settings.extend(args.settings.iter().cloned());
     settings.extend(args.seed.iter().map(|seed| format!("seed={seed}")));
     let scenario = scenario::load(args.scenario.as_ref(), &settings)?;
     if args.out.exists() && !args.force {
@@ -70,7 +72,9 @@ pub(crate) fn run(args: &PretrainArgs) -> Result<()> {
         match event {
             Event::Episode => bar.inc(1),
             Event::Turn(progress) => {
-                bar.println(turn_line(&progress));
+                if !args.quiet {
+                    bar.suspend(|| console::message(&turn_line(&progress)));
+                }
                 if let Ok(mut turns) = turns.lock() {
                     turns.push(progress);
                 }

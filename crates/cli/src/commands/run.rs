@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use aerofed::checkpoint::{self, Checkpoints, Fingerprint};
 use aerofed::run::{Outcome, Run};
-use aerofed::run_folder::{self, LeftBehind, RunFolder};
-use aerofed::{Method, RoundRecord, ValidScenario};
+use aerofed::run_folder::{self, LeftBehind, RunFolder, RunLog};
+use aerofed::{Method, RoundRecord, Scenario, ValidScenario};
+use aerofed_report::Report;
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -21,8 +22,9 @@ use crate::console::{self, BadInput};
     aerofed run paper --rounds 20 --set training.learning_rate=0.05\n  \
     aerofed run mine.toml --seed 7 --out runs/seven --json\n  \
     aerofed run --resume runs/seven\n\n\
-    Writes scenario.toml, rounds.csv, uavs.csv, events.jsonl, summary.json, model.safetensors,\n\
-    progress.svg and map.svg. Ctrl-C ends the run after the current round and keeps its results;\n\
+    Writes scenario.toml, rounds.csv, uavs.csv, devices.jsonl, events.jsonl, summary.json,\n\
+    model.safetensors, progress.svg, map.svg, and report.html with all of it to look at.\n\
+    Ctrl-C ends the run after the current round and keeps its results;\n\
     --resume continues it, or one that was killed, with the same results as if it had never stopped.")]
 pub(crate) struct RunArgs {
     /// A scenario file, or `paper` or `quickstart`; none: the quick start
@@ -102,9 +104,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
         return Err(work.give_up(error));
     }
     let (out, partial) = (work.out.clone(), work.folder.partial().to_owned());
-    let outcome = work.run.finish(&work.method);
-    write_results(work.folder, &work.scenario, &outcome)
-        .map_err(|error| kept_in(&partial, &out, outcome.records.len(), error))?;
+    let mut outcome = work.run.finish(&work.method);
+    let rounds = outcome.records.len();
+    write_results(work.folder, &work.scenario, &mut outcome)
+        .map_err(|error| kept_in(&partial, &out, rounds, error))?;
     if args.json {
         console::result(&serde_json::to_string(&outcome.summary)?)?;
     } else {
@@ -223,10 +226,11 @@ impl Work {
     }
 }
 
+/// The page takes the records: there may be too many to have them twice.
 fn write_results(
     folder: RunFolder,
     scenario: &ValidScenario,
-    outcome: &Outcome,
+    outcome: &mut Outcome,
 ) -> Result<(), aerofed::Error> {
     let plot = aerofed_report::progress_svg(&outcome.summary, &outcome.records);
     folder.add_file("progress.svg", plot.as_bytes())?;
@@ -235,6 +239,13 @@ fn write_results(
         let map = aerofed_report::map_svg(&outcome.world, last, uavs.base_m, uavs.battery_j);
         folder.add_file("map.svg", map.as_bytes())?;
     }
+    let log = RunLog {
+        scenario: Scenario::clone(scenario),
+        records: std::mem::take(&mut outcome.records),
+        summary: outcome.summary.clone(),
+    };
+    let page = Report::of_runs(vec![log]).html();
+    folder.add_file("report.html", page.as_bytes())?;
     folder.finish(outcome)
 }
 

@@ -5,11 +5,13 @@
 
 mod best_response;
 mod coverage;
+mod file;
 mod joint_greedy;
 mod marginal_gains;
 mod two_stage;
 
 pub use coverage::CoverageCounts;
+pub use file::{FleetFile, FleetFileError, UavEntry};
 pub use joint_greedy::JointGreedy;
 pub use marginal_gains::MarginalGains;
 pub use two_stage::{CoverageMeasure, Search, TwoStage};

@@ -69,11 +69,13 @@ macro_rules! items {
 
         impl<'de> Deserialize<'de> for $table {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let mut amounts = BTreeMap::<String, f64>::deserialize(deserializer)?;
+                // JSON has neither NaN nor infinity: both are null.
+                let mut amounts = BTreeMap::<String, Option<f64>>::deserialize(deserializer)?;
                 let mut table = Self::default();
                 for item in $item::ALL {
                     let amount = amounts.remove(item.name());
-                    table.0[item as usize] = amount.ok_or_else(|| D::Error::missing_field(item.name()))?;
+                    let amount = amount.ok_or_else(|| D::Error::missing_field(item.name()))?;
+                    table.0[item as usize] = amount.unwrap_or(f64::NAN);
                 }
                 match amounts.keys().next() {
                     None => Ok(table),

@@ -1,8 +1,10 @@
 //! A whole run in one object.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Energy, RoundRecord, Time};
+use super::{Energy, RoundRecord, Time, number};
 use crate::scenario::ValidScenario;
 
 /// Why a run ended.
@@ -24,7 +26,7 @@ pub enum StoppedBy {
 }
 
 /// What it took to reach an accuracy.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reached {
     /// The accuracy asked for, 0 to 1.
     pub accuracy: f64,
@@ -37,7 +39,7 @@ pub struct Reached {
 }
 
 /// A whole run in one object: `summary.json`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The scenario's name.
     pub scenario: String,
@@ -50,14 +52,19 @@ pub struct Summary {
     /// Why it ended.
     pub stopped_by: StoppedBy,
     /// Test accuracy after the last round, 0 to 1.
+    #[serde(deserialize_with = "number")]
     pub final_accuracy: f64,
     /// Best test accuracy of any round.
+    #[serde(deserialize_with = "number")]
     pub best_accuracy: f64,
     /// Test loss after the last round.
+    #[serde(deserialize_with = "number")]
     pub final_loss: f64,
     /// Simulated time, s.
+    #[serde(deserialize_with = "number")]
     pub total_time_s: f64,
     /// Energy of devices and UAVs, J.
+    #[serde(deserialize_with = "number")]
     pub total_energy_j: f64,
     /// Time by item.
     pub time: Time,
@@ -72,11 +79,12 @@ pub struct Summary {
     /// The cost of each accuracy in `stop.targets`.
     pub targets: Vec<Reached>,
     /// Real time, s.
+    #[serde(deserialize_with = "number")]
     pub wall_clock_s: f64,
     /// Worker threads.
     pub threads: usize,
     /// The program's version.
-    pub version: &'static str,
+    pub version: Cow<'static, str>,
 }
 
 impl Summary {
@@ -112,7 +120,7 @@ impl Summary {
                 .collect(),
             wall_clock_s: 0.0,
             threads: 0,
-            version: env!("CARGO_PKG_VERSION"),
+            version: env!("CARGO_PKG_VERSION").into(),
         };
         for record in records {
             summary.time.add_all(&record.time);

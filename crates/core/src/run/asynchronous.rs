@@ -232,7 +232,7 @@ mod tests {
             simulation.step(&mut method).unwrap().unwrap();
             let passes = &simulation.passes;
             let mut training = HashSet::new();
-            for (uav, activity) in passes.queue.iter() {
+            for (_, uav, activity) in passes.queue.iter() {
                 let cell = &passes.cells[uav.index()];
                 if activity.step == Step::Train {
                     assert!(cell.devices.iter().all(|device| training.insert(*device)));
@@ -240,7 +240,7 @@ mod tests {
             }
             assert_eq!(training, passes.busy());
             let nearest = simulation.world.coverage().nearest;
-            let elsewhere = passes.queue.iter().flat_map(|(uav, _)| {
+            let elsewhere = passes.queue.iter().flat_map(|(_, uav, _)| {
                 let cell = &passes.cells[uav.index()];
                 cell.devices.iter().map(move |device| (uav, *device))
             });

@@ -9,18 +9,17 @@ use crate::nature::channel::Link;
 use crate::nature::compute;
 use crate::nature::cost::{self, EdgeCost};
 use crate::record::{EnergyItem, EventKind};
+use crate::solve::bandwidth::LOCAL_ITERATIONS_MAX;
 use crate::world::{DeviceId, Uav, UavId};
 
 use super::Simulation;
 use super::books::Books;
 use super::flat;
 use super::fleet::WorstLinks;
+use super::saved::COUNT_MAX;
 
 /// How often selection and allocation take turns at most.
 const ALTERNATIONS: usize = 5;
-
-/// More local iterations than any scenario may ask for.
-const MOST_ITERATIONS: usize = 100_000;
 
 /// One UAV's work in a round; without devices it only carries a model.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -54,6 +53,26 @@ pub(super) struct CellWork {
 }
 
 impl CellWork {
+    /// Whether this can be the work of a cell among so many devices, on a model of so many numbers.
+    pub(super) fn fits(&self, devices: usize, parameters: usize) -> bool {
+        let plan = &self.plan;
+        let rows = [
+            plan.bandwidth_up_hz.len(),
+            plan.bandwidth_down_hz.len(),
+            self.device_time_s.len(),
+            self.device_loss.len(),
+        ];
+        let models = self
+            .model
+            .iter()
+            .chain(self.relayed.iter().map(|(model, _)| model));
+        rows == [self.devices.len(); 4]
+            && self.devices.iter().all(|device| device.index() < devices)
+            && plan.local_iterations <= LOCAL_ITERATIONS_MAX as usize
+            && self.updates.max(self.handovers).max(self.pass) <= COUNT_MAX
+            && models.into_iter().all(|model| model.len() == parameters)
+    }
+
     /// T^Edge, Eq. (17).
     pub(super) fn edge_time_s(&self, edge_rounds: usize) -> f64 {
         edge_rounds as f64 * self.cost.slowest.time_s()
@@ -85,19 +104,6 @@ impl CellWork {
         self.relayed.clear();
         self.lost = true;
         std::mem::take(&mut self.updates)
-    }
-
-    /// Whether this can be the work of a cell among so many devices, with models of so many parameters and
-    /// no number above `most`.
-    pub(super) fn fits(&self, devices: usize, parameters: usize, most: usize) -> bool {
-        let per_device = [self.device_time_s.len(), self.device_loss.len()];
-        per_device == [self.devices.len(); 2]
-            && self.devices.iter().all(|device| device.index() < devices)
-            && self.carried().all(|(model, _)| model.len() == parameters)
-            && [self.pass, self.updates, self.handovers]
-                .iter()
-                .all(|number| *number <= most)
-            && self.plan.local_iterations <= MOST_ITERATIONS
     }
 
     /// Takes everybody out: nobody trains here.

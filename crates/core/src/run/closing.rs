@@ -5,7 +5,7 @@ use crate::Error;
 use crate::decide::allocation::RoundProgress;
 use crate::decide::association::{CellOutcome, DeviceOutcome, Quality, RoundOutcome};
 use crate::method::Method;
-use crate::record::{EventKind, RoundRecord};
+use crate::record::{EventKind, RoundRecord, Sightings};
 use crate::world::{Coverage, DeviceId, UavId};
 
 use super::Simulation;
@@ -56,6 +56,7 @@ impl ClosedRound {
             round: self.record.round,
             before: self.before,
             after: self.after,
+            covered: self.record.covered,
             energy_j: self.record.energy.total_j(),
             time_s: self.time_s,
             cells: &self.cells,
@@ -90,6 +91,8 @@ impl Simulation {
         }
         let energy = books.total_energy();
         self.cumulative_energy_j += energy.total_j();
+        let selected = work.cells.iter().map(|cell| cell.devices.len()).sum();
+        let uavs = books.close(&self.world, &work.coverage, work.cells);
         let record = RoundRecord {
             round: self.round,
             clock_s: self.world.clock_s,
@@ -98,7 +101,7 @@ impl Simulation {
             energy,
             edge_rounds: work.edge_rounds,
             covered: work.coverage.covered(),
-            selected: work.cells.iter().map(|cell| cell.devices.len()).sum(),
+            selected,
             updates_computed: work.updates_computed,
             updates_lost: books.updates_lost(),
             aggregator: work.aggregator,
@@ -107,7 +110,8 @@ impl Simulation {
             probe_loss: self.quality.loss,
             test_loss: test.loss,
             test_accuracy: test.accuracy(),
-            uavs: books.close(&self.world, &work.coverage, work.cells),
+            devices: Sightings::new(&self.world.devices.position, &work.coverage, &uavs),
+            uavs,
             events: std::mem::take(&mut books.events),
         };
         Ok(ClosedRound {

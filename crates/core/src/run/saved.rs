@@ -14,6 +14,9 @@ use super::Simulation;
 use super::asynchronous::Passes;
 use super::scoring::Opinions;
 
+/// No run counts farther: a greater number is made up, and would overflow.
+pub(super) const COUNT_MAX: usize = 1 << 48;
+
 /// What a checkpoint holds.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedRun<'a> {
@@ -151,8 +154,11 @@ impl Simulation {
         if !self.could_have_heard(&saved.opinions) {
             return Err(misfit("opinions", "of other UAVs, devices or models"));
         }
-        let (uavs, devices) = (self.world.uavs.len(), self.world.devices.position.len());
-        if !saved.passes.fit(uavs, devices, self.global_model.len()) {
+        let (devices, parameters) = (self.held.len(), self.global_model.len());
+        if !saved
+            .passes
+            .fits(self.world.uavs.len(), devices, parameters)
+        {
             return Err(misfit("passes", "of other UAVs, devices or models"));
         }
         saved.method.restore_to(method)?;

@@ -67,12 +67,23 @@ impl Run {
         saved: &[u8],
     ) -> Result<Self, Error> {
         let mut run = Self::new(scenario, threads)?;
-        (run.records, run.earlier_s) = run.simulation.restore(method, saved)?;
-        run.stopped_by = run
+        run.take_up(method, saved)?;
+        Ok(run)
+    }
+
+    /// Goes back, or ahead, to where a run of the same scenario was [saved](Self::save); after an error it is good for
+    /// another try only.
+    ///
+    /// # Errors
+    /// [`Error::State`] when the bytes are no such run.
+    pub fn take_up(&mut self, method: &mut Method, saved: &[u8]) -> Result<(), Error> {
+        (self.records, self.earlier_s) = self.simulation.restore(method, saved)?;
+        let scenario = &self.simulation.scenario;
+        self.stopped_by = self
             .records
             .last()
             .and_then(|record| stop_rule(scenario, record));
-        Ok(run)
+        Ok(())
     }
 
     /// The run as it stands, for [`resume`](Self::resume).

@@ -56,7 +56,7 @@ impl Default for Td3 {
             reward: AgentReward::CostAware,
             loss_weight: 0.5,
             accuracy_weight: 0.5,
-            discount: 0.5,
+            discount: 0.1,
             learning_rate: 1e-4,
             exploration_noise: 0.1,
             candidates: 8,

@@ -2,7 +2,8 @@
 
 use aerofed::world::Status;
 
-use crate::svg::{FAINT, Frame, INK, SOFT, Spot, Svg, colour};
+use crate::palette;
+use crate::svg::{FAINT, Frame, INK, SOFT, Spot, Svg};
 
 /// Arms and rotors of a UAV seen from above.
 const DRONE: &str = "M-5,-5L5,5M5,-5L-5,5\
@@ -22,12 +23,12 @@ pub(super) fn trained_look(colour: &str) -> String {
 
 /// A device that was covered and not selected.
 pub(super) fn idle_look() -> String {
-    format!("fill=\"{}\"", colour::GREY)
+    format!("fill=\"{}\"", palette::GREY)
 }
 
 /// A device that no UAV covers.
 pub(super) fn uncovered_look() -> String {
-    format!("fill=\"#ffffff\" stroke=\"{}\"", colour::GREY)
+    format!("fill=\"#ffffff\" stroke=\"{}\"", palette::GREY)
 }
 
 pub(super) fn link_look() -> String {
@@ -40,7 +41,7 @@ pub(super) fn coverage_look(status: Status, colour: &str) -> String {
             "fill=\"{colour}\" fill-opacity=\"0.07\" stroke=\"{colour}\" stroke-opacity=\"0.6\""
         );
     }
-    let grey = colour::GREY;
+    let grey = palette::GREY;
     format!("fill=\"none\" stroke=\"{grey}\" stroke-opacity=\"0.7\" stroke-dasharray=\"2 4\"")
 }
 
@@ -56,7 +57,7 @@ fn presence(status: Status) -> (&'static str, f64) {
     if status == Status::Active {
         (INK, 1.0)
     } else {
-        (colour::GREY, 0.6)
+        (palette::GREY, 0.6)
     }
 }
 
@@ -68,7 +69,7 @@ pub(super) fn drone(svg: &mut Svg, at: Spot, status: Status, colour: &str) {
     svg.circle(at, 3.6, &format!("fill=\"{colour}\""));
     svg.close();
     if status == Status::Lost {
-        let red = colour::VERMILLION;
+        let red = palette::VERMILLION;
         svg.stamp(
             CROSS,
             at,
@@ -85,7 +86,7 @@ pub(super) fn disc(svg: &mut Svg, at: Spot, status: Status, colour: &str) {
 }
 
 pub(super) fn star(svg: &mut Svg, at: Spot) {
-    let fill = colour::YELLOW;
+    let fill = palette::YELLOW;
     let style = format!("fill=\"{fill}\" stroke=\"{INK}\" stroke-width=\"0.8\"");
     svg.stamp(STAR, at, &style);
 }
@@ -119,10 +120,10 @@ pub(super) fn charge_line(svg: &mut Svg, at: Spot, share: f64, status: Status) {
 
 fn charge_fill(share: f64, status: Status) -> String {
     let fill = match share {
-        _ if status != Status::Active => colour::GREY,
-        s if s < 0.2 => colour::VERMILLION,
-        s if s < 0.5 => colour::ORANGE,
-        _ => colour::GREEN,
+        _ if status != Status::Active => palette::GREY,
+        s if s < 0.2 => palette::VERMILLION,
+        s if s < 0.5 => palette::ORANGE,
+        _ => palette::GREEN,
     };
     format!("fill=\"{fill}\"")
 }

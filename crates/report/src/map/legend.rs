@@ -3,7 +3,8 @@
 use aerofed::world::Status;
 
 use super::{MOST_DEVICES, MOST_UAVS, Map, Room, glyph};
-use crate::svg::{INK, Spot, Svg, colour, round_step};
+use crate::palette;
+use crate::svg::{INK, Spot, Svg, round_step};
 use crate::units::{count, length_unit};
 
 /// Pixels from line to line.
@@ -51,7 +52,7 @@ fn devices(svg: &mut Svg, map: &Map, lines: &mut Lines) {
     let all = map.world.devices.position.len();
     let (covered, trained) = (map.record.covered, map.record.selected);
     let at = lines.add(svg, &format!("trained with a UAV ({})", count(trained)));
-    let colours = [colour::BLUE, colour::ORANGE, colour::GREEN];
+    let colours = [palette::BLUE, palette::ORANGE, palette::GREEN];
     for (colour, offset) in colours.into_iter().zip([-8.0, 0.0, 8.0]) {
         svg.circle((at.0 + offset, at.1), 3.2, &glyph::trained_look(colour));
     }
@@ -71,7 +72,7 @@ fn uavs(svg: &mut Svg, map: &Map, lines: &mut Lines) {
         Room::Disc => (glyph::disc, "UAV"),
     };
     let at = lines.add(svg, name);
-    sign(svg, at, Status::Active, colour::BLUE);
+    sign(svg, at, Status::Active, palette::BLUE);
     if room != Room::Disc {
         let at = lines.add(svg, "battery left");
         match room {
@@ -80,7 +81,7 @@ fn uavs(svg: &mut Svg, map: &Map, lines: &mut Lines) {
         }
     }
     let at = lines.add(svg, "UAV away, grounded or lost");
-    sign(svg, at, Status::Grounded, colour::BLUE);
+    sign(svg, at, Status::Grounded, palette::BLUE);
     let at = lines.add(svg, "aggregator of this round");
     glyph::star(svg, at);
     let at = lines.add(svg, "model exchange");
@@ -88,7 +89,11 @@ fn uavs(svg: &mut Svg, map: &Map, lines: &mut Lines) {
     svg.line((at.0 - 12.0, at.1), (at.0 + 12.0, at.1), "");
     svg.close();
     let at = lines.add(svg, "coverage of a UAV");
-    svg.circle(at, 9.0, &glyph::coverage_look(Status::Active, colour::BLUE));
+    svg.circle(
+        at,
+        9.0,
+        &glyph::coverage_look(Status::Active, palette::BLUE),
+    );
 }
 
 fn scale_bar(svg: &mut Svg, pixels_per_m: f64, at: Spot) {

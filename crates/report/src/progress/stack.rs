@@ -4,7 +4,8 @@ use aerofed::RoundRecord;
 use aerofed::record::EnergyItem;
 
 use super::{LEGEND, MOST_POINTS, empty_note, heading, thinned};
-use crate::svg::{Axis, FAINT, Frame, INK, SOFT, Scale, Spot, Svg, axes, colour, grid};
+use crate::palette::{self, energy_colour};
+use crate::svg::{Axis, FAINT, Frame, INK, SOFT, Scale, Spot, Svg, axes, grid};
 use crate::units::{energy, energy_unit, item_label, percent};
 
 const ENERGY: Frame = Frame {
@@ -23,25 +24,6 @@ struct Band {
     share: f64,
     /// Joules so far, one for each point of the axis.
     so_far_j: Vec<f64>,
-}
-
-/// An item has the same colour in every figure. Okabe and Ito's eight, and two tints for links that
-/// take watts where hovering takes hundreds.
-fn item_colour(item: EnergyItem) -> &'static str {
-    match item {
-        EnergyItem::EdgeHover => colour::SKY,
-        EnergyItem::OffloadHover => colour::BLUE,
-        EnergyItem::BroadcastHover => colour::GREEN,
-        EnergyItem::Move => colour::ORANGE,
-        EnergyItem::ReturnFlight => colour::VERMILLION,
-        EnergyItem::Leak => colour::BROWN,
-        EnergyItem::DeviceCompute => colour::YELLOW,
-        EnergyItem::DeviceUpload => colour::PURPLE,
-        EnergyItem::Broadcast => colour::BLACK,
-        EnergyItem::Downlink => "#E8C4D9",
-        EnergyItem::Relay => "#A6DBCB",
-        EnergyItem::Scoring => "#B8A9C9",
-    }
 }
 
 fn spent(value: f64) -> f64 {
@@ -77,7 +59,7 @@ fn bands(records: &[RoundRecord], marks: &[usize]) -> Vec<Band> {
         .into_iter()
         .map(|(item, sum, so_far_j)| Band {
             label: item_label(item.name()),
-            colour: item_colour(item),
+            colour: energy_colour(item),
             share: sum / total,
             so_far_j,
         })
@@ -86,7 +68,7 @@ fn bands(records: &[RoundRecord], marks: &[usize]) -> Vec<Band> {
         let sum_at = |place| rest.iter().map(|(_, _, so_far_j)| so_far_j[place]).sum();
         bands.push(Band {
             label: "other".into(),
-            colour: colour::GREY,
+            colour: palette::GREY,
             share: rest.iter().map(|(_, sum, _)| sum).sum::<f64>() / total,
             so_far_j: (0..marks.len()).map(sum_at).collect(),
         });
@@ -171,18 +153,4 @@ fn legend(svg: &mut Svg, bands: &[Band]) {
     let style = format!("text-anchor=\"end\" font-weight=\"600\" fill=\"{INK}\"");
     svg.text((LEGEND.0, top + 16.0), "", "total");
     svg.text((LEGEND.1, top + 16.0), &style, &energy(total));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_two_items_share_a_colour() {
-        let mut colours = EnergyItem::ALL.map(item_colour).to_vec();
-        colours.push(colour::GREY);
-        colours.sort_unstable();
-        colours.dedup();
-        assert_eq!(colours.len(), EnergyItem::ALL.len() + 1);
-    }
 }

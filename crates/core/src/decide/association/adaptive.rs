@@ -123,7 +123,7 @@ impl Adaptive {
         action
     }
 
-    /// α̃ of an agent: it grows with the updates of its policy, Eq. (53).
+    /// α̃ of an agent: it grows with the updates of its policy, Eq. (54).
     fn penalty(&self, uav: usize) -> f64 {
         let updates = self.agents.get(uav).map_or(0, Td3::updates);
         let moves = updates / Settings::default().policy_delay;

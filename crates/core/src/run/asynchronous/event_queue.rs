@@ -76,9 +76,11 @@ impl<T> EventQueue<T> {
             .map(|(_, event)| event)
     }
 
-    /// Everything that waits, earliest first.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (UavId, &T)> {
-        self.waiting.iter().map(|(when, event)| (when.uav, event))
+    /// Everything that waits, with its time and UAV.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (f64, UavId, &T)> {
+        self.waiting
+            .iter()
+            .map(|(when, event)| (when.time_s, when.uav, event))
     }
 
     /// How many UAVs have something waiting.

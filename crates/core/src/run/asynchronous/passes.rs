@@ -7,11 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::world::{DeviceId, Uav, UavId};
 
 use super::super::cells::{CellWork, Leaver};
+use super::super::saved::COUNT_MAX;
 use super::event_queue::EventQueue;
 use super::tiers::Tiers;
-
-/// More than any run counts up to.
-const MOST: usize = u32::MAX as usize;
 
 /// What cells are in the middle of: all that the next round needs to know.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -60,30 +58,45 @@ impl Passes {
         }
     }
 
-    /// Whether these can be the passes of a fleet: what was read from a file may be anything.
-    pub(in super::super) fn fit(&self, uavs: usize, devices: usize, parameters: usize) -> bool {
-        let there = |uav: UavId| uav.index() < uavs;
-        let empty = self.cells.is_empty() && self.queue.len() == 0;
-        let lengths = [self.cells.len(), self.edge_rounds.len(), self.leaving.len()];
-        let activities = self.queue.iter().all(|(uav, activity)| {
-            let to = match activity.step {
-                Step::HandOver { to } => to,
+    /// Whether this can be about a fleet of so many UAVs and devices and a model of so many numbers.
+    pub(in super::super) fn fits(&self, uavs: usize, devices: usize, parameters: usize) -> bool {
+        let Self {
+            queue,
+            cells,
+            edge_rounds,
+            leaving,
+            tiers,
+            aggregator,
+            begun,
+        } = self;
+        let known = |id: UavId| id.index() < uavs;
+        let queued = queue.iter().all(|(time_s, uav, now)| {
+            let to = match now.step {
                 Step::Train => uav,
+                Step::HandOver { to } => to,
             };
-            there(uav) && there(to) && self.cells.get(uav.index()).is_some_and(CellWork::trains)
+            known(uav)
+                && known(to)
+                && [time_s, now.began_s, now.fetch_s]
+                    .iter()
+                    .all(|s| s.is_finite())
         });
-        let leavers = self.leaving.iter().flatten().map(|leaver| leaver.uav);
-        let known = leavers.chain(self.aggregator).all(there);
-        (empty || lengths == [uavs; 3])
-            && activities
-            && known
-            && self.begun <= MOST
-            && self.edge_rounds.iter().all(|done| *done <= MOST)
-            && self.tiers.fit(self.cells.len(), parameters, MOST)
-            && self
-                .cells
+        let leavers = leaving
+            .iter()
+            .zip(0..)
+            .all(|(leaver, id)| leaver.is_none_or(|leaver| leaver.uav == UavId(id)));
+        let rows = if cells.is_empty() { 0 } else { uavs };
+        queued
+            && leavers
+            && edge_rounds
                 .iter()
-                .all(|cell| cell.fits(devices, parameters, MOST))
+                .chain([begun])
+                .all(|&count| count <= COUNT_MAX)
+            && aggregator.is_none_or(known)
+            && [cells.len(), edge_rounds.len(), leaving.len()] == [rows; 3]
+            && (rows > 0 || queue.len() == 0)
+            && cells.iter().all(|cell| cell.fits(devices, parameters))
+            && tiers.fits(rows, parameters)
     }
 
     /// The work of a UAV's cell, if there can be any.

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::learn::aggregation::Aggregation;
 use crate::world::UavId;
 
+use super::super::saved::COUNT_MAX;
+
 /// What the aggregator knows of each cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Tiers {
@@ -34,16 +36,17 @@ impl Tiers {
         }
     }
 
-    /// Whether this can be said of so many cells, with models of so many parameters and no number above `most`.
-    pub(super) fn fit(&self, cells: usize, parameters: usize, most: usize) -> bool {
-        let possible = |cell: &Tier| {
-            let latest = cell.latest.as_ref();
+    /// Whether these can be the tiers of so many cells with models of so many numbers.
+    pub(super) fn fits(&self, cells: usize, parameters: usize) -> bool {
+        let fits = |cell: &Tier| {
             cell.fetched <= self.version
-                && cell.deliveries <= self.version
-                && (latest.is_none() || cell.deliveries > 0)
-                && latest.is_none_or(|model| model.len() == parameters)
+                && cell.deliveries <= COUNT_MAX
+                && cell
+                    .latest
+                    .as_ref()
+                    .is_none_or(|model| model.len() == parameters)
         };
-        self.version <= most && self.cells.len() == cells && self.cells.iter().all(possible)
+        self.version <= COUNT_MAX && self.cells.len() == cells && self.cells.iter().all(fits)
     }
 
     /// Whether nobody has delivered anything yet.

@@ -66,7 +66,7 @@ impl Policy {
     /// # Errors
     /// When the settings are out of range, or the file is no policy for such states.
     pub fn agent(&self, config: &scenario::Td3, rng: &mut Random) -> Result<Td3, Td3Error> {
-        let settings = settings(config);
+        let settings = Self::settings(config);
         let state_len = AgentView::state_len(config.state);
         let bytes = match self {
             Self::Fresh => return Td3::new(settings, state_len, 1, rng),
@@ -76,19 +76,18 @@ impl Policy {
         };
         Td3::from_safetensors(settings, state_len, 1, bytes)
     }
-}
 
-/// TD3 as a scenario sets it.
-#[must_use]
-pub(crate) fn settings(config: &scenario::Td3) -> Settings {
-    Settings {
-        discount: config.discount,
-        actor_learning_rate: config.learning_rate,
-        critic_learning_rate: config.learning_rate,
-        exploration_noise: config.exploration_noise,
-        batch_size: 64,
-        replay_capacity: 20_000,
-        learning_starts: config.warm_up.max(1),
-        ..Settings::default()
+    /// TD3 as a scenario sets it.
+    pub(crate) fn settings(config: &scenario::Td3) -> Settings {
+        Settings {
+            discount: config.discount,
+            actor_learning_rate: config.learning_rate,
+            critic_learning_rate: config.learning_rate,
+            exploration_noise: config.exploration_noise,
+            batch_size: 64,
+            replay_capacity: 20_000,
+            learning_starts: config.warm_up.max(1),
+            ..Settings::default()
+        }
     }
 }

@@ -1,0 +1,113 @@
+//! A fleet as a file: what `aerofed deploy` reads.
+
+use serde::Deserialize;
+
+use super::FleetUav;
+use crate::geometry::Point;
+use crate::world::UavId;
+
+/// The fleet and the devices, as JSON.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FleetFile {
+    /// Width and height of the ground.
+    pub area_m: [f64; 2],
+    /// Ground distance up to which devices are covered.
+    pub coverage_radius_m: f64,
+    /// Flying speed.
+    pub speed_mps: f64,
+    /// Power while flying.
+    pub move_power_w: f64,
+    /// The UAVs.
+    pub uavs: Vec<UavEntry>,
+    /// Where the devices are.
+    pub devices_m: Vec<Point>,
+}
+
+/// One UAV of a [`FleetFile`].
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UavEntry {
+    /// Where it hovers.
+    pub position_m: Point,
+    /// What its battery holds.
+    pub battery_j: f64,
+    /// What it keeps for the flight home.
+    #[serde(default)]
+    pub reserve_j: f64,
+}
+
+/// Why a text is no fleet: the field, its value and what is allowed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct FleetFileError(String);
+
+impl FleetFile {
+    /// Reads a fleet and checks its numbers.
+    ///
+    /// # Errors
+    /// When the text is not such JSON, or a number is out of its range.
+    pub fn parse(json: &str) -> Result<Self, FleetFileError> {
+        let file: Self =
+            serde_json::from_str(json).map_err(|error| FleetFileError(error.to_string()))?;
+        file.check().map_err(FleetFileError)?;
+        Ok(file)
+    }
+
+    /// The UAVs as redeployment sees them, all with one power of their links.
+    #[must_use]
+    pub fn fleet_uavs(&self, tx_power_w: f64) -> Vec<FleetUav> {
+        let uav = |(id, uav): (usize, &UavEntry)| FleetUav {
+            id: UavId(id as u32),
+            position: uav.position_m,
+            spare_j: uav.battery_j - uav.reserve_j,
+            tx_power_w,
+        };
+        self.uavs.iter().enumerate().map(uav).collect()
+    }
+
+    /// The first field out of its range.
+    fn check(&self) -> Result<(), String> {
+        within("area_m[0]", self.area_m[0], 1.0, 1e7)?;
+        within("area_m[1]", self.area_m[1], 1.0, 1e7)?;
+        within("coverage_radius_m", self.coverage_radius_m, 1.0, 1e7)?;
+        within("speed_mps", self.speed_mps, 0.1, 1e3)?;
+        within("move_power_w", self.move_power_w, 0.0, 1e6)?;
+        if self.uavs.is_empty() {
+            return Err("uavs: [] is empty, allowed is at least one UAV".into());
+        }
+        for (index, uav) in self.uavs.iter().enumerate() {
+            let field = |name: &str| format!("uavs[{index}].{name}");
+            self.inside(uav.position_m, || field("position_m"))?;
+            within(&field("battery_j"), uav.battery_j, 0.0, 1e12)?;
+            within(&field("reserve_j"), uav.reserve_j, 0.0, 1e12)?;
+        }
+        for (index, &device) in self.devices_m.iter().enumerate() {
+            self.inside(device, || format!("devices_m[{index}]"))?;
+        }
+        Ok(())
+    }
+
+    fn inside(&self, point: Point, field: impl Fn() -> String) -> Result<(), String> {
+        let [width_m, height_m] = self.area_m;
+        let inside = (0.0..=width_m).contains(&point.x_m) && (0.0..=height_m).contains(&point.y_m);
+        if inside {
+            return Ok(());
+        }
+        Err(format!(
+            "{}: [{}, {}] is outside the area, allowed is [0, 0] to [{width_m}, {height_m}]",
+            field(),
+            point.x_m,
+            point.y_m
+        ))
+    }
+}
+
+fn within(field: &str, value: f64, least: f64, most: f64) -> Result<(), String> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(format!(
+        "{field}: {value} is out of range, allowed is {least} to {most}"
+    ))
+}

@@ -1,0 +1,185 @@
+// Curves with bands, and groups of bars with whiskers.
+
+/** Puts a chart into its place and keeps it as wide as that. */
+class Chart {
+  constructor(place, data) {
+    Object.assign(this, { place, data, view: 0, hidden: new Set(), at: null });
+    const names = data.views.map((view, index) => make("button", {
+      type: "button", "aria-pressed": index === 0, onclick: () => this.choose(index),
+    }, view.name));
+    this.tabs = names.length > 1 ? make("div", { class: "tabs", role: "group", "aria-label": "What runs along the bottom" }, ...names) : null;
+    this.sheet = make("svg", {
+      tabindex: 0, role: "img", "aria-label": `${data.title}. Arrow keys read the values.`,
+      onpointermove: (event) => this.hover(event), onpointerdown: (event) => this.hover(event),
+      onpointerleave: () => this.point(null), onblur: () => this.point(null),
+      onkeydown: (event) => this.key(event),
+    });
+    const legend = make("div", { class: "legend", role: "group", "aria-label": "Curves shown" },
+      ...data.series.map((series, index) => this.legendEntry(series, index)));
+    const head = make("div", { class: "head" }, make("h3", {}, data.title), ...(this.tabs ? [this.tabs] : []));
+    place.replaceChildren(head, this.sheet, ...(data.series.length > 1 || data.always_legend ? [legend] : []));
+    new ResizeObserver(() => this.draw()).observe(place);
+  }
+
+  legendEntry(series, index) {
+    const sample = make("svg", { viewBox: "0 0 26 12", "aria-hidden": "true" }, this.data.kind === "bars"
+      ? make("rect", { x: 6, width: 14, height: 12, rx: 2, style: `fill:${colour(series.colour)}` })
+      : make("line", { x1: 0, x2: 26, y1: 6, y2: 6, "stroke-width": 3, "stroke-dasharray": series.dash, style: `stroke:${colour(series.colour)}` }));
+    return make("button", { type: "button", "aria-pressed": true, onclick: (event) => {
+      const shown = this.hidden.delete(index);
+      if (!shown) this.hidden.add(index);
+      event.currentTarget.setAttribute("aria-pressed", shown);
+      this.draw();
+    } }, sample, series.label);
+  }
+
+  choose(index) {
+    this.view = index;
+    this.at = null;
+    [...this.tabs.children].forEach((tab, place) => tab.setAttribute("aria-pressed", place === index));
+    this.draw();
+  }
+
+  get axes() { return this.data.views[this.view]; }
+
+  /** Series that are shown, with their points of this view. */
+  shown() {
+    return this.data.series
+      .map((series, index) => ({ ...series, index, points: this.axes.points[index] }))
+      .filter((series) => !this.hidden.has(series.index));
+  }
+
+  draw() {
+    const width = Math.max(this.place.clientWidth, 220);
+    const height = clamp(width * 0.56, 230, 360);
+    const { x: xAxis, y: yAxis } = this.axes;
+    const all = this.shown().flatMap((series) => series.points);
+    const solid = all.filter((point) => point[1] !== null);
+    const heights = solid.flatMap((point) => [point[1], point[2], point[3]]).filter((value) => value !== null);
+    const bars = this.data.kind === "bars";
+    const low = Math.min(...heights, bars ? 0 : Infinity);
+    const high = Math.max(...heights, bars ? 0 : -Infinity);
+    const yTicks = heights.length ? ticks(low, high, 5) : [0, 1];
+    const labels = yTicks.map((value) => number(value));
+    const frame = { left: 30 + 7 * Math.max(...labels.map((text) => text.length)), right: width - 14, top: 10, bottom: height - 46 };
+    const xs = solid.map((point) => point[0]);
+    const named = xAxis.ticks.length > 0;
+    let [from, to] = xs.length ? [Math.min(...xs), Math.max(...xs)] : [0, 1];
+    if (bars || named) {
+      const places = xAxis.ticks.map((tick) => tick.at);
+      [from, to] = [Math.min(from, ...places), Math.max(to, ...places)];
+    }
+    if (bars) { from -= 0.5; to += 0.5; }
+    if (to === from) to = from + 1;
+    const x = (value) => mix(frame.left, frame.right, (value - from) / (to - from));
+    const [bottom, top] = [yTicks[0], yTicks[yTicks.length - 1]];
+    const y = (value) => mix(frame.bottom, frame.top, (value - bottom) / (top - bottom));
+    Object.assign(this, { frame, x, y, from, to });
+
+    const grid = make("g", { class: "grid" }, ...yTicks.map((value) => make("line", { x1: frame.left, x2: frame.right, y1: y(value), y2: y(value) })));
+    const words = make("g", {});
+    yTicks.forEach((value, place) => words.append(make("text", { x: frame.left - 8, y: y(value) + 4, "text-anchor": "end" }, labels[place])));
+    const xTicks = named ? xAxis.ticks : ticks(from, to, clamp(Math.floor(width / 90), 3, 10))
+      .filter((value) => value >= from && value <= to).map((value) => ({ at: value, label: number(value) }));
+    const room = (frame.right - frame.left) / Math.max(xTicks.length, 1) / 6.2;
+    for (const tick of xTicks) {
+      const label = tick.label.length > room && named ? `${tick.label.slice(0, Math.max(2, Math.floor(room) - 1))}…` : tick.label;
+      words.append(make("line", { class: "axis", x1: x(tick.at), x2: x(tick.at), y1: frame.bottom, y2: frame.bottom + 4 }));
+      words.append(make("text", { x: x(tick.at), y: frame.bottom + 18, "text-anchor": "middle" }, label, make("title", {}, tick.label)));
+    }
+    words.append(make("line", { class: "axis", x1: frame.left, x2: frame.right, y1: frame.bottom, y2: frame.bottom }));
+    words.append(make("text", { x: (frame.left + frame.right) / 2, y: height - 8, "text-anchor": "middle" }, xAxis.label));
+    const middle = (frame.top + frame.bottom) / 2;
+    words.append(make("text", { x: 13, y: middle, "text-anchor": "middle", transform: `rotate(-90 13 ${middle})` }, yAxis.label));
+
+    this.sheet.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.sheet.setAttribute("height", height);
+    const marks = bars ? this.bars() : this.curves();
+    this.mark = make("g", { "aria-hidden": "true" });
+    this.sheet.replaceChildren(grid, words, ...marks, this.mark);
+    if (!solid.length) this.sheet.append(make("text", { x: width / 2, y: middle, "text-anchor": "middle" }, "nothing to show"));
+  }
+
+  curves() {
+    const { x, y } = this;
+    return this.shown().flatMap((series) => {
+      const points = series.points.filter((point) => point[1] !== null);
+      const banded = points.filter((point) => point[2] !== null);
+      const style = `stroke:${colour(series.colour)}`;
+      const outline = [...banded.map((p) => [x(p[0]), y(p[3])]), ...banded.reverse().map((p) => [x(p[0]), y(p[2])])];
+      const path = points.map((p, place) => `${place ? "L" : "M"}${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`).join("");
+      return [
+        make("polygon", { points: outline.map((spot) => spot.map((v) => v.toFixed(1)).join()).join(" "), style: `fill:${colour(series.colour)};opacity:.16` }),
+        make("path", { d: path, fill: "none", "stroke-width": 2.2, "stroke-linejoin": "round", "stroke-dasharray": series.dash, style }),
+        ...(points.length <= 40 ? points.map((p) => make("circle", { cx: x(p[0]), cy: y(p[1]), r: 2.6, style: `fill:${colour(series.colour)}` })) : []),
+      ];
+    });
+  }
+
+  bars() {
+    const { x, y } = this;
+    const shown = this.shown();
+    const width = 0.8 / Math.max(shown.length, 1);
+    return shown.flatMap((series, place) => series.points.filter((p) => p[1] !== null).flatMap((p) => {
+      const left = x(p[0] - 0.4 + place * width);
+      const right = x(p[0] - 0.4 + (place + 1) * width);
+      const [above, below] = [Math.min(y(p[1]), y(0)), Math.max(y(p[1]), y(0))];
+      const centre = (left + right) / 2;
+      const whisker = p[2] === null ? [] : [make("path", {
+        d: `M${centre},${y(p[2])}V${y(p[3])}M${centre - 4},${y(p[2])}h8M${centre - 4},${y(p[3])}h8`, style: "stroke:var(--ink)", fill: "none",
+      })];
+      return [make("rect", { x: left + 1, y: above, width: Math.max(right - left - 2, 1), height: Math.max(below - above, 0.5), rx: 2, style: `fill:${colour(series.colour)}` }), ...whisker];
+    }));
+  }
+
+  /** Every x at which some series has a point. */
+  stops() {
+    const all = this.shown().flatMap((series) => series.points.filter((p) => p[1] !== null).map((p) => p[0]));
+    return [...new Set(all)].sort((a, b) => a - b);
+  }
+
+  hover(event) {
+    const box = this.sheet.getBoundingClientRect();
+    const spot = (event.clientX - box.left) * (this.sheet.viewBox.baseVal.width / box.width);
+    const wanted = mix(this.from, this.to, (spot - this.frame.left) / (this.frame.right - this.frame.left));
+    const stops = this.stops();
+    if (!stops.length) return;
+    this.point(stops.reduce((best, stop) => (Math.abs(stop - wanted) < Math.abs(best - wanted) ? stop : best)), event.clientY);
+  }
+
+  key(event) {
+    const stops = this.stops();
+    const now = stops.indexOf(this.at);
+    const next = { ArrowRight: now + 1, ArrowLeft: now < 0 ? stops.length - 1 : now - 1, Home: 0, End: stops.length - 1 }[event.key];
+    if (event.key === "Escape") return this.point(null);
+    if (next === undefined || !stops.length) return;
+    event.preventDefault();
+    this.point(stops[clamp(next, 0, stops.length - 1)]);
+  }
+
+  /** Reads the values at an x: of each series the last point at or before it. */
+  point(at, clientY) {
+    this.at = at;
+    this.mark?.replaceChildren();
+    if (at === null) return tip.hide();
+    const { x, y, frame } = this;
+    const { x: xAxis, y: yAxis } = this.axes;
+    const rows = [];
+    for (const series of this.shown()) {
+      const points = series.points.filter((p) => p[1] !== null);
+      const found = this.data.kind === "bars" || xAxis.ticks.length ? points.find((p) => p[0] === at) : points.findLast((p) => p[0] <= at);
+      if (!found) continue;
+      if (this.data.kind !== "bars") this.mark.append(make("circle", { cx: x(found[0]), cy: y(found[1]), r: 4.5, style: `fill:${colour(series.colour)};stroke:var(--card);stroke-width:1.5` }));
+      const interval = found[2] === null ? "" : `${number(found[2])} – ${number(found[3])}`;
+      const missed = found[5] > found[4] ? `${found[4]} of ${found[5]} seeds` : "";
+      rows.push({ value: found[1], row: tip.row(series.label, withUnit(found[1], yAxis.unit), series.colour, [interval, missed].filter(Boolean).join(", ")) });
+    }
+    rows.sort((a, b) => b.value - a.value);
+    if (this.data.kind !== "bars") this.mark.prepend(make("line", { class: "cursor", x1: x(at), x2: x(at), y1: frame.top, y2: frame.bottom }));
+    const named = xAxis.ticks.find((tick) => tick.at === at);
+    const box = this.sheet.getBoundingClientRect();
+    const scale = box.width / this.sheet.viewBox.baseVal.width;
+    tip.show(box.left + x(at) * scale, clientY ?? box.top + box.height / 2,
+      make("strong", {}, named ? named.label : `${xAxis.name} ${withUnit(at, xAxis.unit)}`), ...rows.map((row) => row.row));
+  }
+}

@@ -1,0 +1,59 @@
+// What energy and time went into: stacked bars, one for each method.
+
+const shareOf = (share) => (share < 0.0005 ? "<0.1\u00a0%" : `${(100 * share).toFixed(1)}\u00a0%`);
+
+class Costs {
+  constructor(place, sets) {
+    Object.assign(this, { place, sets, set: 0, until: 0 });
+    this.draw();
+  }
+
+  pick(label, names, chosen, change) {
+    const options = names.map((name, index) => make("option", { value: index, ...(index === chosen ? { selected: "" } : {}) }, name));
+    return make("label", {}, `${label} `, make("select", { onchange: (event) => change(Number(event.target.value)) }, ...options));
+  }
+
+  draw() {
+    const set = this.sets[this.set];
+    const choices = make("div", { class: "tabs" });
+    if (this.sets.length > 1) {
+      choices.append(this.pick("Runs of", this.sets.map((other) => other.title), this.set, (index) => { this.set = index; this.until = 0; this.draw(); }));
+    }
+    if (set.spans.length > 1) {
+      choices.append(...set.spans.map((span, index) => make("button", {
+        type: "button", "aria-pressed": index === this.until, onclick: () => { this.until = index; this.draw(); this.place.querySelectorAll(".tabs button")[index].focus(); },
+      }, span.name)));
+    }
+    const span = set.spans[this.until];
+    const halves = [["Energy", set.energy, span.energy], ["Simulated time", set.time, span.time]]
+      .map(([name, items, table]) => this.half(name, items, table, set));
+    const note = span.note ? [make("p", { class: "note" }, span.note)] : [];
+    this.place.replaceChildren(...(choices.children.length ? [make("div", { class: "head" }, choices)] : []), make("div", { class: "pair" }, ...halves), ...note);
+  }
+
+  half(name, items, table, set) {
+    const most = Math.max(...table.rows.map((row) => row.sum ?? 0), Number.MIN_VALUE);
+    const bars = table.rows.map((row, place) => {
+      const who = set.rows[place];
+      if (row.sum === null) return make("div", { class: "line" }, make("span", { class: "who" }, who), make("span", { class: "sum" }, "not reached"));
+      const parts = items.map((item, index) => {
+        const share = row.sum > 0 ? row.items[index] / row.sum : 0;
+        const text = () => [make("strong", {}, `${who}: ${item.label}`), tip.row(withUnit(row.items[index], table.unit), shareOf(share))];
+        return make("span", {
+          style: `width:${100 * share}%;background:${colour(item.colour)}`,
+          onpointermove: (event) => tip.show(event.clientX, event.clientY, ...text()), onpointerleave: () => tip.hide(),
+        });
+      });
+      const label = items.map((item, index) => `${item.label} ${withUnit(row.items[index], table.unit)}`).join(", ");
+      const bar = make("div", { class: "bar", role: "img", "aria-label": label, style: `width:${100 * row.sum / most}%` }, ...parts);
+      return make("div", { class: "line" }, make("span", { class: "who" }, who), make("div", { class: "room" }, bar), make("span", { class: "sum" }, withUnit(row.sum, table.unit)));
+    });
+    // With one bar the key can say the numbers; with several, only what counts at all.
+    const single = table.rows.length === 1 && table.rows[0].sum > 0;
+    const used = items.map((item, index) => ({ ...item, index, most: Math.max(...table.rows.map((row) => row.items?.[index] ?? 0)) }))
+      .filter((item) => item.most > 0).sort((a, b) => (single ? b.most - a.most : 0));
+    const keys = used.map((item) => make("li", {}, make("i", { style: `background:${colour(item.colour)}` }), item.label,
+      ...(single ? [` ${withUnit(item.most, table.unit)}, ${shareOf(item.most / table.rows[0].sum)}`] : [])));
+    return make("div", {}, make("h3", {}, name), make("div", { class: "stack" }, ...bars), make("ul", { class: "keys" }, ...keys));
+  }
+}

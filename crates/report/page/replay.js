@@ -1,0 +1,337 @@
+// The map, round by round.
+
+/** Seconds that a round takes at normal speed. */
+const ROUND_S = 2.6;
+
+class Replay {
+  constructor(place, replay) {
+    this.scene = new Scene(replay);
+    Object.assign(this, { place, replay, time: Math.min(1, this.scene.rounds), playing: false, speed: 1, shownRound: -1 });
+    this.still = matchMedia("(prefers-reduced-motion: reduce)");
+    this.build();
+    this.pen = new Pen(this.canvas);
+    this.resize = new ResizeObserver(() => this.fit());
+    this.resize.observe(this.ground);
+    this.repaint = () => { this.pen.mixColours(); this.drawSigns(); this.fit(); };
+    repaints.push(this.repaint);
+  }
+
+  /** Lets go of the page, for another replay. */
+  close() {
+    this.pause();
+    this.resize.disconnect();
+    repaints.splice(repaints.indexOf(this.repaint), 1);
+  }
+
+  build() {
+    const { frames } = this.replay;
+    const rounds = frames.length;
+    this.canvas = make("canvas", { role: "img", onpointermove: (event) => this.hover(event), onpointerleave: () => tip.hide() });
+    this.ground = make("div", {}, this.canvas);
+    this.now = Object.fromEntries(["round", "clock", "energy", "accuracy"].map((name) => [name, make("dd", { "data-now": name })]));
+    const names = { round: "round", clock: "simulated time", energy: "energy so far", accuracy: "test accuracy" };
+    const facts = Object.entries(this.now).map(([name, value]) => make("div", {}, make("dt", {}, names[name]), value));
+    this.fleet = this.replay.uavs.map((uav, place) => ({
+      name: make("span", {}, make("i", { class: "dot", style: `background:${colour(DATA.uav_colours[place % DATA.uav_colours.length])}` }), `UAV ${uav}`),
+      charge: make("i"), percent: make("span", { class: "percent" }), words: make("span"),
+    }));
+    const rows = this.fleet.map((row) => make("li", {}, row.name, make("span", { class: "charge", "aria-hidden": "true" }, row.charge), row.percent, row.words));
+    this.signs = SIGNS.map(([text]) => ({ canvas: make("canvas", { "aria-hidden": "true" }), text }));
+    const signs = make("ul", { class: "signs", "aria-label": "Signs" }, ...this.signs.map((sign) => make("li", {}, sign.canvas, sign.text)));
+
+    this.play = make("button", { type: "button", class: "play", onclick: () => (this.playing ? this.pause() : this.start()) }, "▶ Play");
+    const step = (name, by, label) => make("button", { type: "button", "aria-label": label, onclick: () => { this.pause(); this.go(by < 0 ? Math.ceil(this.time) - 1 : Math.floor(this.time) + 1); } }, name);
+    this.slider = make("input", {
+      type: "range", min: 0, max: rounds, step: 0.02, "aria-label": "Round", "data-replay": "slider",
+      oninput: () => { this.pause(); this.go(Number(this.slider.value)); }, onkeydown: (event) => this.key(event),
+    });
+    const speeds = [0.5, 1, 2, 4, 8].map((speed) => make("option", { value: speed, ...(speed === 1 ? { selected: "" } : {}) }, `${speed}×`));
+    const speed = make("label", {}, "Speed ", make("select", { onchange: (event) => { this.speed = Number(event.target.value); } }, ...speeds));
+    this.track = make("svg", { preserveAspectRatio: "none", viewBox: "0 0 1000 34", "aria-hidden": "true" });
+    const controls = make("div", { class: "controls" },
+      make("div", { class: "buttons" }, step("‹", -1, "Round before"), this.play, step("›", 1, "Next round")),
+      make("div", { class: "track" }, this.track, this.slider), speed);
+
+    this.lines = frames.map((frame, place) => make("button", { type: "button", onclick: () => { this.pause(); this.go(place + 1); } },
+      make("span", { class: "when" }, `Round ${frame.round}`),
+      make("span", {}, make("span", { class: "quiet" }, frame.summary), ...frame.events.map((event) => make("em", {}, `${MARKS[event.kind] ?? "•"} ${event.text}`)))));
+    this.log = make("ol", { class: "log", "aria-label": "What happened" }, ...this.lines.map((line) => make("li", {}, line)));
+    const side = make("div", { class: "side" }, make("dl", { class: "now" }, ...facts), make("ul", { class: "fleet", "aria-label": "Fleet" }, ...rows), this.log);
+    this.place.replaceChildren(make("div", { class: "replay" }, this.ground, side, controls, signs), ...this.notes());
+    this.drawTrack();
+  }
+
+  notes() {
+    const { every, devices, frames, rounds } = this.replay;
+    const notes = [];
+    if (every > 1) notes.push(`Every ${every}th of ${number(devices)} devices is drawn.`);
+    if (frames.length < rounds) notes.push(`The first ${number(frames.length)} of ${number(rounds)} rounds.`);
+    return notes.length ? [make("p", { class: "note" }, notes.join(" "))] : [];
+  }
+
+  drawSigns() {
+    this.signs.forEach(({ canvas }, place) => {
+      const pen = new Pen(canvas);
+      pen.size(30, 20);
+      SIGNS[place][1](pen);
+    });
+  }
+
+  /** Accuracy over the slider, and a mark where something happened. */
+  drawTrack() {
+    const { frames } = this.replay;
+    const known = frames.map((frame) => frame.accuracy).filter((value) => value !== null);
+    const [low, high] = [Math.min(...known, 1), Math.max(...known, 0)];
+    const x = (round) => 8 + 984 * round / frames.length;
+    const y = (value) => mix(32, 10, (value - low) / Math.max(high - low, 1e-9));
+    const spots = frames.map((frame, place) => [x(place + 1), frame.accuracy]).filter(([, value]) => value !== null);
+    const top = spots.map(([at, value]) => `L${at.toFixed(1)},${y(value).toFixed(1)}`).join("");
+    const area = spots.length ? [make("path", { d: `M${spots[0][0]},34${top}L${spots[spots.length - 1][0]},34Z`, style: "fill:var(--accent);opacity:.18" }),
+      make("path", { d: `M${top.slice(1)}`, fill: "none", "vector-effect": "non-scaling-stroke", style: "stroke:var(--accent);stroke-width:1.5" })] : [];
+    const marks = frames.flatMap((frame, place) => {
+      const kind = Object.keys(TRACKED).find((wanted) => frame.events.some((event) => event.kind === wanted));
+      return kind ? [make("line", { x1: x(place + 1), x2: x(place + 1), y1: 0, y2: 34, "vector-effect": "non-scaling-stroke", style: `stroke:${colour(TRACKED[kind])};stroke-width:2` })] : [];
+    });
+    this.track.replaceChildren(...area, ...marks);
+  }
+
+  fit() {
+    const [width, height] = this.replay.area;
+    const wide = Math.max(this.ground.clientWidth, 200);
+    const shape = clamp(height / width, 0.35, 1.4);
+    const tall = Math.min(wide * shape, Math.max(window.innerHeight * 0.85, 320));
+    this.canvas.style.height = `${tall}px`;
+    this.pen.size(wide, tall);
+    this.scale = Math.min((wide - 30) / width, (tall - 30) / height);
+    this.left = (wide - width * this.scale) / 2;
+    this.top = (tall + height * this.scale) / 2;
+    this.draw();
+  }
+
+  x(metres) { return this.left + metres * this.scale; }
+  y(metres) { return this.top - metres * this.scale; }
+
+  start() {
+    if (this.time >= this.scene.rounds) this.time = 0;
+    this.playing = true;
+    this.play.textContent = "❚❚ Pause";
+    let last = null;
+    const tick = (stamp) => {
+      if (!this.playing) return;
+      const passed = last === null ? 0 : Math.min((stamp - last) / 1000, 0.25);
+      last = stamp;
+      this.step(passed * this.speed / ROUND_S);
+      requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+  }
+
+  /** Advances; who wants no motion sees whole rounds only. */
+  step(rounds) {
+    this.pending = (this.pending ?? 0) + rounds;
+    if (this.still.matches && this.pending < 1) return;
+    this.go(this.still.matches ? Math.floor(this.time) + 1 : this.time + this.pending);
+    this.pending = 0;
+    if (this.time >= this.scene.rounds) this.pause();
+  }
+
+  pause() {
+    this.playing = false;
+    this.play.textContent = "▶ Play";
+  }
+
+  key(event) {
+    const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 5, PageDown: -5, Home: -Infinity, End: Infinity }[event.key];
+    if (event.key === " ") { event.preventDefault(); this.play.click(); return; }
+    if (by === undefined) return;
+    event.preventDefault();
+    this.pause();
+    this.go(by < 0 ? Math.ceil(this.time) + by : Math.floor(this.time) + by);
+  }
+
+  go(time) {
+    this.time = clamp(time, 0, this.scene.rounds);
+    this.draw();
+  }
+
+  draw() {
+    const scene = this.scene.at(this.time);
+    this.drawMap(scene);
+    this.tell(scene);
+  }
+
+  tell(scene) {
+    const { frame, place, uavs } = scene;
+    this.slider.value = this.time;
+    this.fleet.forEach((row, uav) => {
+      const { charge, status, trained } = uavs[uav];
+      row.charge.style.width = `${status === 3 ? 0 : 100 * clamp(charge, 0, 1)}%`;
+      row.charge.style.background = colour(chargeColour(charge));
+      row.percent.textContent = status === 3 ? "–" : `${Math.round(100 * charge)}\u00a0%`;
+      row.words.textContent = status !== 0 ? STATUS[status] : frame.aggregator === uav ? `${trained} dev. ★` : `${trained} devices`;
+      row.name.parentElement.className = status === 0 ? "" : "gone";
+    });
+    if (this.shownRound === place) return;
+    this.shownRound = place;
+    this.now.round.textContent = `${frame.round} of ${this.replay.rounds}`;
+    for (const name of ["clock", "energy"]) this.now[name].textContent = frame[name];
+    this.now.accuracy.textContent = frame.accuracy === null ? "n/a" : `${(100 * frame.accuracy).toFixed(2)}\u00a0%`;
+    const told = `Round ${frame.round}, ${frame.clock}: ${frame.summary}`;
+    this.slider.setAttribute("aria-valuetext", told);
+    this.canvas.setAttribute("aria-label", `Map. ${[told, ...frame.events.map((event) => event.text)].join(" ")}`);
+    this.lines.forEach((line, index) => (index === place ? line.setAttribute("aria-current", "true") : line.removeAttribute("aria-current")));
+    // Only the log scrolls, never the page.
+    const line = this.lines[place];
+    const [above, below] = [line.offsetTop - this.log.offsetTop, line.offsetTop - this.log.offsetTop + line.offsetHeight];
+    if (above < this.log.scrollTop || below > this.log.scrollTop + this.log.clientHeight) this.log.scrollTop = above - this.log.clientHeight / 2;
+  }
+
+  drawMap(scene) {
+    const { pen } = this;
+    const { to } = pen;
+    to.clearRect(0, 0, pen.width, pen.height);
+    this.drawGround();
+    const radius = this.replay.radius * this.scale;
+    scene.uavs.forEach((uav, place) => { if (uav.presence > 0 && !uav.flying) pen.coverage(this.x(uav.x), this.y(uav.y), radius, place, uav.presence); });
+    this.drawSpokes(scene);
+    this.drawDevices(scene);
+    this.drawExchange(scene);
+    pen.base(this.x(this.replay.base[0]), this.y(this.replay.base[1]));
+    this.drawFleet(scene);
+  }
+
+  drawGround() {
+    const { pen } = this;
+    const { to, ink } = pen;
+    const [width, height] = this.replay.area;
+    to.fillStyle = ink.land;
+    to.fillRect(this.x(0), this.y(height), width * this.scale, height * this.scale);
+    to.strokeStyle = ink.faint;
+    to.lineWidth = 1;
+    const step = ticks(0, Math.max(width, height), 5)[1];
+    for (let at = 0; at <= Math.max(width, height); at += step) {
+      if (at <= width) pen.line(this.x(at), this.y(0), this.x(at), this.y(height));
+      if (at <= height) pen.line(this.x(0), this.y(at), this.x(width), this.y(at));
+    }
+    to.strokeStyle = ink.line;
+    to.strokeRect(this.x(0), this.y(height), width * this.scale, height * this.scale);
+    const [left, foot] = [this.x(width) - step * this.scale, this.y(0) + 10];
+    pen.line(left, foot, this.x(width), foot);
+    const length = step >= 1000 ? `${number(step / 1000)} km` : `${number(step)} m`;
+    pen.words(length, left - 6, foot + 4, { font: "11px", fill: ink.soft, align: "right" });
+  }
+
+  /** From each device to its UAV, and on it what it sends. */
+  drawSpokes({ devices, uavs, share, frame, place }) {
+    const { pen } = this;
+    const { to } = pen;
+    const training = over(share, PHASES.train);
+    const busy = training > 0 && training < 1;
+    if (devices.part.length > 600 || share < PHASES.train[0]) return;
+    const turns = clamp(frame.edge, 1, 3);
+    to.lineWidth = 1;
+    devices.part.forEach((part, device) => {
+      if (part < 0 || !uavs[part] || uavs[part].fallen > 0 || uavs[part].presence < 1) return;
+      // The cell it trained in, even if the UAV has flown on since.
+      const from = this.scene.starts[place][part];
+      const [x1, y1, x2, y2] = [this.x(devices.x[device]), this.y(devices.y[device]), this.x(from.x), this.y(from.y)];
+      to.strokeStyle = pen.uavInk(part);
+      to.globalAlpha = busy ? 0.4 : 0.16;
+      pen.line(x1, y1, x2, y2);
+      if (!busy) return;
+      to.globalAlpha = 0.9;
+      const way = (training * turns + ((device * 0.618) % 1) * 0.5) % 1;
+      pen.disc(mix(x1, x2, way), mix(y1, y2, way), 1.8, pen.uavInk(part));
+    });
+    to.globalAlpha = 1;
+  }
+
+  drawDevices({ devices }) {
+    const count = devices.part.length;
+    const radius = (count <= 300 ? 4.2 : count <= 800 ? 3 : 2.2) * clamp(this.pen.width / 640, 0.75, 1.15);
+    // Who trained lies on top.
+    for (const wanted of [false, true]) {
+      devices.part.forEach((part, device) => {
+        if (part >= 0 === wanted) this.pen.device(this.x(devices.x[device]), this.y(devices.y[device]), part, radius);
+      });
+    }
+  }
+
+  /** Edge models to the aggregator, and the global model back. */
+  drawExchange({ frame, uavs, share }) {
+    const { pen } = this;
+    for (const uav of uavs.filter((uav) => uav.moved && uav.presence > 0)) {
+      const [fromX, fromY] = uav.moved.from;
+      if (share > PHASES.fly[0]) pen.arrow(this.x(fromX), this.y(fromY), this.x(uav.x), this.y(uav.y), pen.ink.accent);
+    }
+    const aggregator = frame.aggregator === null ? null : uavs[frame.aggregator];
+    if (!aggregator || share < PHASES.offload[0]) return;
+    const [there, back] = [over(share, PHASES.offload), over(share, PHASES.broadcast)];
+    const [x2, y2] = [this.x(aggregator.x), this.y(aggregator.y)];
+    uavs.forEach((uav, place) => {
+      if (place === frame.aggregator || uav.fallen > 0 || (uav.presence < 1 && !uav.flying)) return;
+      const [x1, y1] = [this.x(uav.x), this.y(uav.y)];
+      pen.link(x1, y1, x2, y2, uav.flying ? 0.2 : 0.55, back < 1 ? (back > 0 ? 40 : -40) * share : 0);
+      const way = smooth(back > 0 ? 1 - back : there);
+      if (back < 1 && (back > 0 ? uav.status === 0 : uav.trained)) pen.disc(mix(x1, x2, way), mix(y1, y2, way), 5, back > 0 ? pen.ink.yellow : pen.uavInk(place), pen.ink.ink, 1);
+    });
+  }
+
+  drawFleet({ frame, uavs, share }) {
+    const { pen } = this;
+    const crowd = uavs.length > 24;
+    const size = (crowd ? 0.7 : 1.25) * clamp(pen.width / 640, 0.75, 1.1);
+    let parked = 0;
+    uavs.forEach((uav, place) => {
+      let [x, y] = [this.x(uav.x), this.y(uav.y)];
+      const number = String(this.replay.uavs[place]);
+      if (uav.presence === 0 && uav.fallen === 0) {
+        // At home, in a row beside the base.
+        [x, y] = [this.x(this.replay.base[0]) + 26 + 24 * parked++, this.y(this.replay.base[1]) - 2];
+        pen.drone(x, y, place, 0.8, 0.75);
+        pen.words(number, x, y - 12, { font: "600 10px", fill: pen.ink.soft, halo: pen.ink.land });
+        return;
+      }
+      if (frame.aggregator === place && share >= PHASES.fly[1] && uav.fallen === 0) {
+        pen.to.globalAlpha = 0.35;
+        pen.disc(x, y, 19 * size, pen.ink.yellow);
+        pen.to.globalAlpha = 1;
+      }
+      pen.drone(x, y, place, size * (1 - 0.3 * uav.fallen), 1 - 0.6 * uav.fallen);
+      if (uav.fallen > 0) pen.cross(x, y, size * 1.1, uav.fallen);
+      pen.words(number, x - 15 * size, y - 9 * size, { font: `700 ${crowd ? 10 : 13}px`, halo: pen.ink.land });
+      if (uav.fallen === 0 && !crowd) pen.battery(x, y + 19 * size, uav.charge);
+      if (frame.aggregator === place && share >= PHASES.fly[1] && uav.fallen === 0) pen.star(x + 14 * size, y - 14 * size, 1.5 * size);
+    });
+  }
+
+  hover(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    const scene = this.scene.at(this.time);
+    const near = (spots, reach) => {
+      let best = -1;
+      spots.forEach(([sx, sy], index) => {
+        const away = Math.hypot(this.x(sx) - x, this.y(sy) - y);
+        if (away < reach) [best, reach] = [index, away];
+      });
+      return best;
+    };
+    const uav = near(scene.uavs.map((one) => [one.x, one.y]), 18);
+    if (uav >= 0) {
+      const { status, charge, trained } = scene.uavs[uav];
+      return tip.show(event.clientX, event.clientY, make("strong", {}, `UAV ${this.replay.uavs[uav]}, ${STATUS[status]}`),
+        tip.row("battery", `${number(100 * charge)}\u00a0%`), tip.row("devices trained", String(trained)));
+    }
+    const device = near(scene.devices.x.map((dx, index) => [dx, scene.devices.y[index]]), 9);
+    if (device < 0) return tip.hide();
+    const part = scene.devices.part[device];
+    const did = part >= 0 ? `trained with UAV ${this.replay.uavs[part]}` : part === -1 ? "covered, not selected" : "not covered";
+    return tip.show(event.clientX, event.clientY, make("strong", {}, `Device ${device * this.replay.every}`), did);
+  }
+}
+
+const STATUS = ["active", "away", "grounded", "lost"];
+const MARKS = { lost: "✕", left: "↩", returned: "↪", moved: "→", low: "▂" };
+/** What the slider's track shows, the gravest first. */
+const TRACKED = { lost: "vermillion", left: "orange", returned: "green", moved: "sky" };

@@ -1,0 +1,39 @@
+//! What can keep a report from being written.
+
+use std::path::PathBuf;
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A folder that tells nothing.
+    #[error("{}: {reason}, allowed: a run folder (summary.json), or a folder of compare or reproduce", path.display())]
+    NothingToTell {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file of results that does not say what such a file says.
+    #[error("{}: {source}", path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and in which line.
+        source: serde_json::Error,
+    },
+    /// A run folder cannot be read.
+    #[error(transparent)]
+    Run(#[from] aerofed::Error),
+}
+
+impl Error {
+    /// Whether the input is to blame (exit code 2) rather than the machine (exit code 1).
+    #[must_use]
+    pub fn is_bad_input(&self) -> bool {
+        match self {
+            Self::Run(error) => error.is_bad_input(),
+            _ => true,
+        }
+    }
+}

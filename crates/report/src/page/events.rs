@@ -1,0 +1,186 @@
+//! What happened, in words.
+
+use aerofed::record::{Event, EventKind};
+use aerofed::world::UavId;
+
+use crate::units::{count, duration, energy, item_label};
+
+/// The sign that a replay gives an event.
+pub(super) fn sign(kind: &EventKind) -> &'static str {
+    match kind {
+        EventKind::UavLow { .. } | EventKind::UavDrained { .. } => "low",
+        EventKind::UavLeft { .. } => "left",
+        EventKind::UavReturned { .. } => "returned",
+        EventKind::UavDepleted { .. } | EventKind::UavLost { .. } => "lost",
+        EventKind::UavMoved { .. } => "moved",
+        _ => "other",
+    }
+}
+
+/// Whom it happened to.
+pub(super) fn uav(kind: &EventKind) -> Option<UavId> {
+    match kind {
+        EventKind::UavLow { uav, .. }
+        | EventKind::UavLeft { uav, .. }
+        | EventKind::UavReturned { uav }
+        | EventKind::UavDepleted { uav, .. }
+        | EventKind::UavMoved { uav, .. }
+        | EventKind::UavLost { uav, .. }
+        | EventKind::UavDrained { uav, .. }
+        | EventKind::ModelStranded { uav, .. } => Some(*uav),
+        _ => None,
+    }
+}
+
+/// A sentence without its full stop.
+pub(super) fn words(event: &Event) -> String {
+    match &event.kind {
+        EventKind::UavLow {
+            uav,
+            battery_j,
+            needed_j,
+        } => format!(
+            "UAV {} is low: {} left, {} needed to go on",
+            uav.0,
+            energy(*battery_j),
+            energy(*needed_j)
+        ),
+        EventKind::UavLeft { uav, returns_at_s } => match returns_at_s {
+            Some(at_s) => format!(
+                "UAV {} left for the base, back at {}",
+                uav.0,
+                duration(*at_s)
+            ),
+            None => format!("UAV {} left for the base, for good", uav.0),
+        },
+        EventKind::UavReturned { uav } => format!("UAV {} is back at its post", uav.0),
+        EventKind::UavDepleted {
+            uav,
+            during,
+            updates_lost,
+        } => format!(
+            "UAV {} ran empty ({}) and is lost, with {}",
+            uav.0,
+            item_label(during.name()),
+            updates(*updates_lost)
+        ),
+        EventKind::UavMoved {
+            uav,
+            from_m,
+            to_m,
+            energy_j,
+        } => {
+            let way = match from_m.distance(*to_m) {
+                metres if metres < 999.5 => format!("{metres:.0} m"),
+                metres => format!("{:.1} km", metres / 1e3),
+            };
+            let cost = energy(*energy_j);
+            format!("UAV {} flew {way} to a new post for {cost}", uav.0)
+        }
+        EventKind::UavLost { uav, updates_lost } => {
+            format!("UAV {} was lost, with {}", uav.0, updates(*updates_lost))
+        }
+        EventKind::UavDrained { uav, battery_j } => {
+            format!(
+                "UAV {}'s battery was drained to {}",
+                uav.0,
+                energy(*battery_j)
+            )
+        }
+        EventKind::ModelStranded { uav, updates_lost } => format!(
+            "UAV {} could not hand its model over; {} stayed behind",
+            uav.0,
+            updates(*updates_lost)
+        ),
+        EventKind::NobodyTrained => "nobody trained".into(),
+        EventKind::Waited { until_s } => format!(
+            "everybody was away; the fleet waited until {}",
+            duration(*until_s)
+        ),
+        EventKind::Diverged => "the model diverged".into(),
+        // Kinds from after this was written say what they are called.
+        other => serde_json::to_value(other)
+            .ok()
+            .and_then(|value| Some(value.get("event")?.as_str()?.replace('_', " ")))
+            .unwrap_or_default(),
+    }
+}
+
+fn updates(number: usize) -> String {
+    match number {
+        0 => "no update of a device".into(),
+        1 => "1 update of a device".into(),
+        many => format!("{} updates of devices", count(many)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aerofed::geometry::Point;
+    use aerofed::record::EnergyItem;
+
+    #[test]
+    fn every_event_has_words_with_units() {
+        let uav = UavId(3);
+        let cases = [
+            (
+                EventKind::UavLow {
+                    uav,
+                    battery_j: 12_100.0,
+                    needed_j: 13_000.0,
+                },
+                "UAV 3 is low: 12.1 kJ left, 13.0 kJ needed to go on",
+            ),
+            (
+                EventKind::UavLeft {
+                    uav,
+                    returns_at_s: Some(3_720.0),
+                },
+                "UAV 3 left for the base, back at 1 h 2 min",
+            ),
+            (
+                EventKind::UavLeft {
+                    uav,
+                    returns_at_s: None,
+                },
+                "UAV 3 left for the base, for good",
+            ),
+            (EventKind::UavReturned { uav }, "UAV 3 is back at its post"),
+            (
+                EventKind::UavDepleted {
+                    uav,
+                    during: EnergyItem::EdgeHover,
+                    updates_lost: 1,
+                },
+                "UAV 3 ran empty (edge hover) and is lost, with 1 update of a device",
+            ),
+            (
+                EventKind::UavMoved {
+                    uav,
+                    from_m: Point::new(0.0, 0.0),
+                    to_m: Point::new(3_000.0, 4_000.0),
+                    energy_j: 40_000.0,
+                },
+                "UAV 3 flew 5.0 km to a new post for 40.0 kJ",
+            ),
+            (
+                EventKind::UavLost {
+                    uav,
+                    updates_lost: 12,
+                },
+                "UAV 3 was lost, with 12 updates of devices",
+            ),
+            (EventKind::NobodyTrained, "nobody trained"),
+            (EventKind::Diverged, "the model diverged"),
+        ];
+        for (kind, expected) in cases {
+            let event = Event {
+                round: 1,
+                edge_round: 0,
+                kind,
+            };
+            assert_eq!(words(&event), expected);
+        }
+    }
+}

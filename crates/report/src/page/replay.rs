@@ -1,0 +1,211 @@
+//! What the map replay of a run needs, and no more than a page can carry.
+
+use std::collections::HashMap;
+
+use aerofed::RoundRecord;
+use aerofed::geometry::Point;
+use aerofed::record::{EventKind, Part, UavRecord};
+use aerofed::run_folder::RunLog;
+use aerofed::world::{Status, UavId};
+use serde::Serialize;
+
+use super::data::short;
+use super::events;
+use crate::map::sample;
+use crate::units::{count, duration, energy};
+
+/// Most rounds that are replayed: from the first on.
+const MOST_ROUNDS: usize = 1_000;
+/// Most places of devices, over all rounds together; with more, fewer devices are drawn.
+const MOST_PLACES: usize = 120_000;
+/// But so many are, always.
+const LEAST_DEVICES: usize = 60;
+/// Most UAVs drawn.
+const MOST_UAVS: usize = 200;
+
+/// A run as the map shows it. Places are whole metres, UAVs are told by their place in `uavs`.
+#[derive(Serialize)]
+pub(super) struct Replay {
+    label: String,
+    area: [f64; 2],
+    radius: f64,
+    base: Point,
+    /// All devices, drawn or not.
+    devices: usize,
+    /// Every so-and-so-many-th is drawn.
+    every: usize,
+    /// All rounds, shown or not.
+    rounds: usize,
+    /// Numbers of the UAVs drawn.
+    uavs: Vec<u32>,
+    frames: Vec<Frame>,
+}
+
+#[derive(Serialize)]
+struct Frame {
+    round: usize,
+    clock: String,
+    energy: String,
+    accuracy: Option<f64>,
+    summary: String,
+    aggregator: Option<usize>,
+    /// Edge rounds.
+    edge: usize,
+    fleet: Vec<FrameUav>,
+    x: Vec<i32>,
+    y: Vec<i32>,
+    uav: Vec<i64>,
+    events: Vec<FrameEvent>,
+}
+
+/// `[x, y, status, charge when the round began, charge at its end, devices]`; status 0 active,
+/// 1 away, 2 grounded, 3 lost.
+#[derive(Serialize)]
+struct FrameUav(i32, i32, u8, f64, f64, usize);
+
+#[derive(Serialize)]
+struct FrameEvent {
+    kind: &'static str,
+    uav: Option<usize>,
+    /// How much of the training was over, 0 to 1.
+    at: f64,
+    from: Option<[i32; 2]>,
+    to: Option<[i32; 2]>,
+    text: String,
+}
+
+impl Replay {
+    /// Leaves out what a page cannot carry, and says so.
+    pub(super) fn new(label: String, log: &RunLog) -> Self {
+        let RunLog {
+            scenario, records, ..
+        } = log;
+        let shown = &records[..records.len().min(MOST_ROUNDS)];
+        let seen = shown.iter().map(|record| record.devices.x_m.len());
+        let seen = seen.min().unwrap_or(0);
+        let room = (MOST_PLACES / shown.len().max(1)).max(LEAST_DEVICES);
+        let step = seen.div_ceil(room).max(1);
+        let fleet = records.first().map_or(0, |record| record.uavs.len());
+        let uavs: Vec<usize> = sample(fleet, MOST_UAVS).collect();
+        let view = View {
+            places: uavs.iter().enumerate().map(|(p, &uav)| (uav, p)).collect(),
+            uavs: &uavs,
+            devices: (0..seen).step_by(step).collect(),
+            battery_j: scenario.uavs.battery_j,
+        };
+        let every = records.first().map_or(1, |record| record.devices.every);
+        Self {
+            label,
+            area: [scenario.area.width_m, scenario.area.height_m],
+            radius: scenario.uavs.coverage_radius_m,
+            base: scenario.uavs.base_m,
+            devices: scenario.devices.count,
+            every: every.max(1) * step,
+            rounds: records.len(),
+            frames: shown.iter().map(|record| view.frame(record)).collect(),
+            uavs: uavs.iter().map(|&uav| uav as u32).collect(),
+        }
+    }
+}
+
+/// Who is drawn.
+struct View<'a> {
+    uavs: &'a [usize],
+    /// Place of each UAV that is drawn.
+    places: HashMap<usize, usize>,
+    /// Places in the sightings.
+    devices: Vec<usize>,
+    battery_j: f64,
+}
+
+impl View<'_> {
+    fn place(&self, uav: UavId) -> Option<usize> {
+        self.places.get(&uav.index()).copied()
+    }
+
+    fn frame(&self, record: &RoundRecord) -> Frame {
+        let seen = &record.devices;
+        let part = |&device: &usize| match seen.uav[device] {
+            Part::Trained(uav) => self.place(uav).map_or(-1, |place| place as i64),
+            other => other.into(),
+        };
+        let drawn = self.uavs.iter().filter_map(|&uav| record.uavs.get(uav));
+        let accuracy = record.test_accuracy;
+        Frame {
+            round: record.round,
+            clock: duration(record.clock_s),
+            energy: energy(record.cumulative_energy_j),
+            accuracy: accuracy.is_finite().then(|| short(accuracy)),
+            summary: Self::summary(record),
+            aggregator: record.aggregator.and_then(|uav| self.place(uav)),
+            edge: record.edge_rounds,
+            fleet: drawn.map(|uav| self.uav(uav)).collect(),
+            x: self
+                .devices
+                .iter()
+                .map(|&device| seen.x_m[device])
+                .collect(),
+            y: self
+                .devices
+                .iter()
+                .map(|&device| seen.y_m[device])
+                .collect(),
+            uav: self.devices.iter().map(part).collect(),
+            events: self.events(record),
+        }
+    }
+
+    fn summary(record: &RoundRecord) -> String {
+        let (trained, covered) = (count(record.selected), count(record.covered));
+        format!("{trained} of {covered} covered devices trained")
+    }
+
+    fn uav(&self, uav: &UavRecord) -> FrameUav {
+        let charge = |joules: f64| {
+            let share = joules / self.battery_j;
+            let share = if share.is_finite() { share } else { 0.0 };
+            short(share.clamp(0.0, 1.0))
+        };
+        let [x, y] = metres(uav.position_m);
+        let status = match uav.status {
+            Status::Active => 0,
+            Status::Away { .. } => 1,
+            Status::Grounded => 2,
+            Status::Lost => 3,
+        };
+        FrameUav(
+            x,
+            y,
+            status,
+            charge(uav.battery_before_j + uav.recharged_j),
+            charge(uav.battery_after_j),
+            uav.devices.len(),
+        )
+    }
+
+    fn events(&self, record: &RoundRecord) -> Vec<FrameEvent> {
+        let told = record.events.iter().map(|event| {
+            let (from, to) = match event.kind {
+                EventKind::UavMoved { from_m, to_m, .. } => {
+                    (Some(metres(from_m)), Some(metres(to_m)))
+                }
+                _ => (None, None),
+            };
+            let over = event.edge_round as f64 / record.edge_rounds.max(1) as f64;
+            FrameEvent {
+                kind: events::sign(&event.kind),
+                uav: events::uav(&event.kind).and_then(|uav| self.place(uav)),
+                at: short(over.min(1.0)),
+                from,
+                to,
+                text: events::words(event),
+            }
+        });
+        told.collect()
+    }
+}
+
+/// Saturating casts: areas end at 10 000 km.
+fn metres(point: Point) -> [i32; 2] {
+    [point.x_m.round() as i32, point.y_m.round() as i32]
+}

@@ -1,0 +1,176 @@
+//! Folders read into a report.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use aerofed::experiment::comparison::{Comparison, MethodStatistics};
+use aerofed::experiment::plan::{Contender, PlannedRun};
+use aerofed::experiment::results::{Results, SCHEMA};
+use aerofed::method::REGISTRY;
+use aerofed::run_folder::RunLog;
+use aerofed::{Scenario, Summary};
+use serde::de::DeserializeOwned;
+
+use super::Report;
+use super::groups::{RunGroup, group, lighten};
+use crate::Error;
+use crate::palette::method_style;
+
+/// Most runs of a results folder that can be replayed.
+const MOST_REPLAYS: usize = 8;
+
+impl Report {
+    /// Reads one run folder or several, or the folder of a comparison or a reproduction.
+    ///
+    /// # Errors
+    /// When a folder is none of these, or a file in it cannot be read.
+    pub fn read(folders: &[PathBuf]) -> Result<Self, Error> {
+        if let [folder] = folders {
+            if folder.join("results.json").is_file() {
+                return results(folder);
+            }
+            if folder.join("compare.json").is_file() {
+                return comparison(folder);
+            }
+        }
+        let mut logs = Vec::new();
+        for folder in folders {
+            logs.push(run(folder)?);
+        }
+        Ok(Self::of_runs(logs))
+    }
+
+    /// A report of runs; those that differ in their seed alone are put together.
+    #[must_use]
+    pub fn of_runs(logs: Vec<RunLog>) -> Self {
+        Self {
+            groups: group(logs),
+            comparison: None,
+            results: None,
+            costs: Vec::new(),
+        }
+    }
+}
+
+fn run(folder: &Path) -> Result<RunLog, Error> {
+    let refuse = |reason: &str| Error::NothingToTell {
+        path: folder.into(),
+        reason: reason.into(),
+    };
+    if !folder.is_dir() {
+        return Err(refuse("no such folder"));
+    }
+    if !folder.join("summary.json").is_file() {
+        return Err(refuse("tells of no finished run"));
+    }
+    Ok(RunLog::read(folder)?)
+}
+
+fn json<T: DeserializeOwned>(path: PathBuf) -> Result<T, Error> {
+    let text = fs::read_to_string(&path).map_err(aerofed::Error::io("read", &path))?;
+    serde_json::from_str(&text).map_err(|source| Error::Json { path, source })
+}
+
+fn comparison(folder: &Path) -> Result<Report, Error> {
+    let comparison: Comparison = json(folder.join("compare.json"))?;
+    let base = Scenario::load(&folder.join("scenario.toml"), &[] as &[&str])?;
+    let mut groups = Vec::new();
+    for (place, method) in comparison.methods.iter().enumerate() {
+        let MethodStatistics {
+            label,
+            method,
+            settings,
+            ..
+        } = method.clone();
+        let own = method_style(&method).filter(|_| settings.is_empty());
+        let contender = Contender {
+            label,
+            method,
+            settings,
+        };
+        let mut runs: Vec<RunLog> = Vec::new();
+        for &seed in &comparison.seeds {
+            let planned = PlannedRun::new(&base, &contender, seed, |scenario| {
+                // A contender cannot change when runs stop.
+                scenario.stop.target_accuracy = base.stop.target_accuracy;
+                scenario.stop.targets.clone_from(&base.stop.targets);
+            })?;
+            let mut log = run(&folder.join("runs").join(planned.folder_name()))?;
+            if !runs.is_empty() {
+                lighten(&mut log);
+            }
+            runs.push(log);
+        }
+        groups.push(RunGroup {
+            label: contender.label,
+            style: own.unwrap_or(REGISTRY.len() + place),
+            runs,
+        });
+    }
+    Ok(Report {
+        groups,
+        comparison: Some(comparison),
+        results: None,
+        costs: Vec::new(),
+    })
+}
+
+/// Reads the summaries of all runs, and the whole of those that will be replayed: the first run of
+/// each series of the first panel that has runs.
+fn results(folder: &Path) -> Result<Report, Error> {
+    let path = folder.join("results.json");
+    let results: Results = json(path.clone())?;
+    if results.schema != SCHEMA {
+        return Err(Error::NothingToTell {
+            path,
+            reason: format!("has schema {}, this program knows {SCHEMA}", results.schema),
+        });
+    }
+    let place = |id: &str| {
+        let entry = results.runs.iter().find(|run| run.id == id)?;
+        Some(folder.join(&entry.folder))
+    };
+    let panels = results.figures.iter().flat_map(|figure| {
+        let named = |panel| (format!("{} ({})", figure.id, panel_id(panel)), panel);
+        figure.panels.iter().map(named)
+    });
+    let mut costs = Vec::new();
+    let mut groups: Vec<RunGroup> = Vec::new();
+    for (title, panel) in panels {
+        let mut rows = Vec::new();
+        for series in &panel.series {
+            let mut summaries: Vec<Summary> = Vec::new();
+            for path in series.runs.iter().filter_map(|id| place(id)) {
+                summaries.push(RunLog::read_summary(&path)?);
+            }
+            if !summaries.is_empty() {
+                rows.push((series.label.clone(), summaries));
+            }
+        }
+        if rows.is_empty() {
+            continue;
+        }
+        if groups.is_empty() {
+            for series in panel.series.iter().take(MOST_REPLAYS) {
+                if let Some(path) = series.runs.iter().find_map(|id| place(id)) {
+                    groups.push(RunGroup {
+                        label: series.label.clone(),
+                        style: series.style,
+                        runs: vec![run(&path)?],
+                    });
+                }
+            }
+        }
+        costs.push((format!("{title} {}", panel.title), rows));
+    }
+    Ok(Report {
+        groups,
+        comparison: None,
+        results: Some(results),
+        costs,
+    })
+}
+
+fn panel_id(panel: &aerofed::experiment::results::Panel) -> &str {
+    &panel.id
+}

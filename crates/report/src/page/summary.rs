@@ -1,0 +1,308 @@
+//! The top of a page: what was run, and what it came to.
+
+use std::collections::BTreeMap;
+
+use aerofed::experiment::comparison::{Comparison, MethodStatistics, TargetStatistics};
+use aerofed::experiment::markdown::{percent as share, plus_minus};
+use aerofed::experiment::statistics::Estimate;
+use aerofed::record::Reached;
+use aerofed::run_folder::RunLog;
+use aerofed::{RoundRecord, Summary};
+
+use super::groups::{RunGroup, settings};
+use super::html::{Cell, card, details, heading, note, table, tile};
+use crate::palette::look;
+use crate::table::stop_words;
+use crate::units::{Unit, count, duration, energy, energy_unit, percent, percent_exact, time_unit};
+
+/// Tiles, settings and targets of a single run.
+pub(super) fn of_run(log: &RunLog) -> String {
+    let summary = &log.summary;
+    let rounds = summary.rounds.max(1) as f64;
+    let mean = |value: fn(&RoundRecord) -> usize| {
+        let sum: usize = log.records.iter().map(value).sum();
+        sum as f64 / rounds
+    };
+    let lost = summary.updates_lost as f64 / summary.updates_computed.max(1) as f64;
+    let tiles = [
+        tile(
+            "test accuracy",
+            &percent(summary.final_accuracy, 2),
+            &format!("{} at best", percent(summary.best_accuracy, 2)),
+        ),
+        tile(
+            "simulated time",
+            &duration(summary.total_time_s),
+            &format!("{} a round", duration(summary.total_time_s / rounds)),
+        ),
+        tile(
+            "energy",
+            &energy(summary.total_energy_j),
+            &format!("{} a round", energy(summary.total_energy_j / rounds)),
+        ),
+        tile(
+            "rounds",
+            &count(summary.rounds),
+            stop_words(summary.stopped_by),
+        ),
+        tile(
+            "devices trained a round",
+            &format!("{:.1}", mean(|record| record.selected)),
+            &format!(
+                "of {:.1} covered, {} in all",
+                mean(|record| record.covered),
+                count(log.scenario.devices.count)
+            ),
+        ),
+        tile(
+            "updates lost",
+            &count(summary.updates_lost),
+            &format!(
+                "{} of {}",
+                percent(lost, 1),
+                count(summary.updates_computed)
+            ),
+        ),
+    ];
+    let all = settings(&log.scenario);
+    let pair = [
+        card(&(heading("Settings") + &main_settings(summary, &all) + &every_setting(&all))),
+        card(&(heading("What a target cost") + &targets(&summary.targets))),
+    ];
+    format!(
+        "<div class=\"tiles\">{}</div>\n<div class=\"pair spaced\">{}</div>\n",
+        tiles.concat(),
+        pair.concat()
+    )
+}
+
+fn main_settings(summary: &Summary, all: &BTreeMap<String, String>) -> String {
+    let value = |path: &str| all.get(path).map_or("", |value| value.trim_matches('"'));
+    let rows = [
+        ("scenario", summary.scenario.clone()),
+        (
+            "method, seed",
+            format!("{}, {}", summary.method, summary.seed),
+        ),
+        (
+            "devices, UAVs",
+            format!("{}, {}", value("devices.count"), value("uavs.count")),
+        ),
+        (
+            "data",
+            format!(
+                "{}, {} samples, {}",
+                value("data.set"),
+                value("data.data_volume"),
+                value("data.partition.kind")
+            ),
+        ),
+        (
+            "model",
+            format!(
+                "{}, {} parameters",
+                value("model.name"),
+                count(summary.parameters)
+            ),
+        ),
+        (
+            "mobility, redeployment",
+            format!("{}, {}", value("mobility.kind"), value("redeploy.method")),
+        ),
+        ("aerofed", summary.version.to_string()),
+    ];
+    pairs(rows.map(|(name, value)| (name.to_owned(), value)))
+}
+
+fn every_setting(all: &BTreeMap<String, String>) -> String {
+    let rows = all
+        .iter()
+        .map(|(path, value)| (path.clone(), value.clone()));
+    details("Every setting", &pairs(rows))
+}
+
+fn pairs(rows: impl IntoIterator<Item = (String, String)>) -> String {
+    let row = |(name, value)| vec![Cell::Text(name), Cell::Text(value)];
+    let rows: Vec<Vec<Cell>> = rows.into_iter().map(row).collect();
+    format!("<div class=\"facts\">{}</div>", table(&[], &rows))
+}
+
+fn targets(targets: &[Reached]) -> String {
+    let row = |target: &Reached| {
+        let known = |text: Option<String>| Cell::text(text.unwrap_or_else(|| "–".into()));
+        vec![
+            Cell::text(percent_exact(target.accuracy)),
+            known(target.rounds.map(count)),
+            known(target.time_s.map(duration)),
+            known(target.energy_j.map(energy)),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = targets.iter().map(row).collect();
+    let head = ["accuracy", "rounds", "simulated time", "energy"];
+    table(&head, &rows) + &note("– : never reached")
+}
+
+/// Every round of a single run.
+pub(super) fn rounds(log: &RunLog) -> String {
+    let head = [
+        "round",
+        "time",
+        "energy",
+        "accuracy",
+        "test loss",
+        "edge rounds",
+        "covered",
+        "trained",
+        "lost",
+        "aggregator",
+        "UAVs",
+    ];
+    let row = |record: &RoundRecord| {
+        let active = record
+            .uavs
+            .iter()
+            .filter(|uav| uav.status.name() == "active");
+        [
+            record.round.to_string(),
+            duration(record.clock_s),
+            energy(record.cumulative_energy_j),
+            percent(record.test_accuracy, 2),
+            format!("{:.4}", record.test_loss),
+            record.edge_rounds.to_string(),
+            record.covered.to_string(),
+            record.selected.to_string(),
+            record.updates_lost.to_string(),
+            record
+                .aggregator
+                .map_or("–".into(), |uav| format!("UAV {}", uav.0)),
+            active.count().to_string(),
+        ]
+        .map(Cell::Text)
+        .into()
+    };
+    let rows: Vec<Vec<Cell>> = log.records.iter().take(MOST_ROWS).map(row).collect();
+    let all = log.records.len();
+    let mut summary = format!("{} rounds", count(all));
+    if all > MOST_ROWS {
+        summary += &format!(", the first {}", count(MOST_ROWS));
+    }
+    details(&summary, &table(&head, &rows))
+}
+
+/// Rows of a page; `rounds.csv` has them all.
+const MOST_ROWS: usize = 1_000;
+
+/// What the runs of each method came to.
+pub(super) fn of_groups(groups: &[RunGroup]) -> String {
+    let over = |group: &RunGroup, value: fn(&Summary) -> f64| {
+        let values: Vec<f64> = group.runs.iter().map(|run| value(&run.summary)).collect();
+        Estimate::of(&values)
+    };
+    let largest = |value: fn(&Summary) -> f64| {
+        let means = groups.iter().filter_map(|group| over(group, value));
+        means.map(|estimate| estimate.mean).fold(0.0, f64::max)
+    };
+    let time = time_unit(largest(|summary| summary.total_time_s));
+    let energy = energy_unit(largest(|summary| summary.total_energy_j));
+    let row = |group: &RunGroup| {
+        vec![
+            Cell::Dotted(look(group.style).colour, group.label.clone()),
+            Cell::text(count(group.runs.len())),
+            Cell::text(share(over(group, |s| s.final_accuracy).as_ref())),
+            Cell::text(share(over(group, |s| s.best_accuracy).as_ref())),
+            Cell::text(plus_minus(over(group, |s| s.rounds as f64).as_ref(), 1.0)),
+            in_unit(over(group, |s| s.total_time_s).as_ref(), time),
+            in_unit(over(group, |s| s.total_energy_j).as_ref(), energy),
+            Cell::text(plus_minus(
+                over(group, |s| s.updates_lost as f64).as_ref(),
+                1.0,
+            )),
+        ]
+    };
+    let rows: Vec<Vec<Cell>> = groups.iter().map(row).collect();
+    let head = [
+        "method",
+        "seeds",
+        "final accuracy",
+        "best accuracy",
+        "rounds",
+        "simulated time",
+        "energy",
+        "updates lost",
+    ];
+    let body = table(&head, &rows) + &note("Mean ± half a 95 % interval over seeds, whole runs.");
+    card(&body)
+}
+
+fn in_unit(estimate: Option<&Estimate>, unit: Unit) -> Cell {
+    match estimate {
+        Some(_) => Cell::Text(format!(
+            "{} {}",
+            plus_minus(estimate, unit.size),
+            unit.symbol
+        )),
+        None => Cell::text("–"),
+    }
+}
+
+/// What each target cost each method, and what the first saves.
+pub(super) fn of_comparison(comparison: &Comparison, groups: &[RunGroup]) -> String {
+    let Some(first) = comparison.methods.first() else {
+        return String::new();
+    };
+    let saved = format!("time saved by {}", first.label);
+    let head = [
+        "method",
+        "reached",
+        "rounds",
+        "simulated time",
+        "energy",
+        &saved,
+        "energy saved",
+    ];
+    let mut html = String::new();
+    for (place, target) in first.targets.iter().enumerate() {
+        let columns = comparison.methods.iter();
+        let columns = columns.filter_map(|method| Some((method, method.targets.get(place)?)));
+        let rows: Vec<Vec<Cell>> = columns
+            .clone()
+            .map(|(method, target)| target_row(method, target, groups))
+            .collect();
+        let title = format!("To {} accuracy", percent_exact(target.accuracy));
+        let mut body = heading(&title) + &table(&head, &rows);
+        if columns.clone().any(|(_, t)| (1..t.of).contains(&t.reached)) {
+            body += &note("* over the runs that reached it; the others would have taken longer");
+        }
+        html += &card(&body);
+    }
+    html
+}
+
+fn target_row(
+    method: &MethodStatistics,
+    target: &TargetStatistics,
+    groups: &[RunGroup],
+) -> Vec<Cell> {
+    let style = groups.iter().find(|group| group.label == method.label);
+    let colour = look(style.map_or(0, |group| group.style)).colour;
+    let star = match (1..target.of).contains(&target.reached) {
+        true => " *",
+        false => "",
+    };
+    let starred = |cell: Cell| match cell {
+        Cell::Text(text) => Cell::Text(text + star),
+        other => other,
+    };
+    let unit = |of: fn(f64) -> Unit, value: Option<&Estimate>| of(value.map_or(0.0, |v| v.mean));
+    let (time, energy) = (target.time_s.as_ref(), target.energy_j.as_ref());
+    let saving = |saving: Option<&Estimate>| Cell::text(share(saving));
+    vec![
+        Cell::Dotted(colour, method.label.clone()),
+        Cell::Text(format!("{} of {}", target.reached, target.of)),
+        starred(Cell::text(plus_minus(target.rounds.as_ref(), 1.0))),
+        starred(in_unit(time, unit(time_unit, time))),
+        starred(in_unit(energy, unit(energy_unit, energy))),
+        saving(target.time_saving_of_first.as_ref()),
+        saving(target.energy_saving_of_first.as_ref()),
+    ]
+}

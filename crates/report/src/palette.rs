@@ -1,0 +1,151 @@
+//! Every colour of every picture, page and plot, in one place.
+//!
+//! Okabe and Ito's eight, told apart by readers with any kind of colour vision, and a few that only
+//! ever stand beside a name.
+
+use aerofed::method::REGISTRY;
+use aerofed::record::{EnergyItem, TimeItem};
+
+pub(crate) const ORANGE: &str = "#E69F00";
+pub(crate) const SKY: &str = "#56B4E9";
+pub(crate) const GREEN: &str = "#009E73";
+pub(crate) const YELLOW: &str = "#F0E442";
+pub(crate) const BLUE: &str = "#0072B2";
+pub(crate) const VERMILLION: &str = "#D55E00";
+pub(crate) const PURPLE: &str = "#CC79A7";
+pub(crate) const BLACK: &str = "#000000";
+pub(crate) const BROWN: &str = "#7A4A21";
+/// What stands for no category.
+pub(crate) const GREY: &str = "#9aa0a6";
+const ROSE: &str = "#E8C4D9";
+const MINT: &str = "#A6DBCB";
+const LILAC: &str = "#B8A9C9";
+
+/// What each colour is called in style sheets, and what it turns into on a dark screen.
+pub(crate) const ON_SCREEN: [(&str, &str, &str); 13] = [
+    (ORANGE, "orange", "#F2B134"),
+    (SKY, "sky", "#8ACBF3"),
+    (GREEN, "green", "#2FBF94"),
+    (YELLOW, "yellow", "#F0E442"),
+    (BLUE, "blue", "#4A9BDB"),
+    (VERMILLION, "vermillion", "#F2793D"),
+    (PURPLE, "purple", "#E09CC2"),
+    (BLACK, "black", "#E6E8EB"),
+    (BROWN, "brown", "#BD8A5E"),
+    (GREY, "grey", "#8b929a"),
+    (ROSE, "rose", "#8F6B80"),
+    (MINT, "mint", "#5E8F82"),
+    (LILAC, "lilac", "#7F7396"),
+];
+
+/// A colour's name in style sheets.
+pub(crate) fn name(colour: &str) -> &'static str {
+    let known = ON_SCREEN.iter().find(|(paper, ..)| *paper == colour);
+    known.map_or("grey", |(_, name, _)| name)
+}
+
+/// How a curve is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Look {
+    pub(crate) colour: &'static str,
+    /// Lengths of strokes and gaps as SVG takes them; empty: one stroke.
+    pub(crate) dash: &'static str,
+}
+
+/// The look of a number: methods have the place in the registry, others come behind them. Distinct
+/// up to 24.
+pub(crate) fn look(style: usize) -> Look {
+    const COLOURS: [&str; 8] = [BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, BROWN, BLACK];
+    const DASHES: [&str; 3] = ["", "7 3", "2 3"];
+    Look {
+        colour: COLOURS[style % COLOURS.len()],
+        dash: DASHES[style / COLOURS.len() % DASHES.len()],
+    }
+}
+
+/// The number of a method's look; none for methods that are not registered.
+pub(crate) fn method_style(method: &str) -> Option<usize> {
+    REGISTRY.iter().position(|entry| entry.name == method)
+}
+
+/// The colour of a UAV and of the devices that train with it.
+pub(crate) fn uav_colour(index: usize) -> &'static str {
+    const COLOURS: [&str; 7] = [BLUE, ORANGE, GREEN, PURPLE, VERMILLION, SKY, YELLOW];
+    COLOURS[index % COLOURS.len()]
+}
+
+/// An item of energy. Tints are for links that take watts where hovering takes hundreds.
+pub(crate) fn energy_colour(item: EnergyItem) -> &'static str {
+    match item {
+        EnergyItem::EdgeHover => SKY,
+        EnergyItem::OffloadHover => BLUE,
+        EnergyItem::BroadcastHover => GREEN,
+        EnergyItem::Move => ORANGE,
+        EnergyItem::ReturnFlight => VERMILLION,
+        EnergyItem::Leak => BROWN,
+        EnergyItem::DeviceCompute => YELLOW,
+        EnergyItem::DeviceUpload => PURPLE,
+        EnergyItem::Broadcast => BLACK,
+        EnergyItem::Downlink => ROSE,
+        EnergyItem::Relay => MINT,
+        EnergyItem::Scoring => LILAC,
+    }
+}
+
+/// An item of time: the colour of the energy spent meanwhile.
+pub(crate) fn time_colour(item: TimeItem) -> &'static str {
+    match item {
+        TimeItem::Compute => YELLOW,
+        TimeItem::Upload => PURPLE,
+        TimeItem::Download => ROSE,
+        TimeItem::Move => ORANGE,
+        TimeItem::Offload => BLUE,
+        TimeItem::Broadcast => GREEN,
+        TimeItem::Wait => GREY,
+        TimeItem::Scoring => LILAC,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all_differ(mut colours: Vec<&str>) -> bool {
+        let all = colours.len();
+        colours.sort_unstable();
+        colours.dedup();
+        colours.len() == all
+    }
+
+    #[test]
+    fn no_two_items_share_a_colour() {
+        let mut energies = EnergyItem::ALL.map(energy_colour).to_vec();
+        energies.push(GREY);
+        assert!(all_differ(energies));
+        assert!(all_differ(TimeItem::ALL.map(time_colour).to_vec()));
+        assert!(all_differ((0..7).map(uav_colour).collect()));
+    }
+
+    #[test]
+    fn two_dozen_looks_differ_and_every_method_has_one() {
+        let looks: Vec<Look> = (0..24).map(look).collect();
+        for (index, look) in looks.iter().enumerate() {
+            assert!(!looks[..index].contains(look), "{index}");
+        }
+        let styles = REGISTRY.iter().map(|entry| method_style(entry.name));
+        assert!(styles.eq((0..REGISTRY.len()).map(Some)));
+        assert!(REGISTRY.len() <= 24);
+    }
+
+    #[test]
+    fn every_colour_has_a_name_of_its_own_on_screens() {
+        let used = EnergyItem::ALL.map(energy_colour).to_vec();
+        let used = used.into_iter().chain(TimeItem::ALL.map(time_colour));
+        let used = used.chain((0..8).map(|style| look(style).colour));
+        for colour in used.chain((0..7).map(uav_colour)) {
+            assert!(ON_SCREEN.iter().any(|(paper, ..)| *paper == colour));
+        }
+        assert!(all_differ(ON_SCREEN.map(|(_, name, _)| name).to_vec()));
+        assert!(all_differ(ON_SCREEN.map(|(_, _, dark)| dark).to_vec()));
+    }
+}

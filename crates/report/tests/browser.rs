@@ -1,0 +1,263 @@
+//! The page in a real browser: it draws, moves, tells the numbers of the run, and asks nobody for
+//! anything. Skipped with a message where no browser is installed.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "tests"
+)]
+
+mod chromium;
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::sync::LazyLock;
+
+use aerofed::run_folder::RunLog;
+use aerofed::{Method, RoundRecord, Scenario};
+use aerofed_report::Report;
+use chromium::Browser;
+use tempfile::TempDir;
+
+const HOSTILE: &str = "<script>window.hacked=1<!--'\"&<img src=x onerror=window.hacked=1>";
+
+const SMALL: &str = r#"
+    [devices]
+    count = 30
+    [data]
+    data_volume = 300
+    [model]
+    name = "logistic"
+    [training]
+    learning_rate = 0.05
+    max_edge_rounds = 2
+    [redeploy]
+    method = "marginal_gains"
+    [stop]
+    max_rounds = 6
+    targets = [0.3, 0.999]
+    [[faults]]
+    kind = "loss"
+    uav = 3
+    round = 3
+"#;
+
+fn run(settings: &[&str]) -> RunLog {
+    let scenario = Scenario::parse(SMALL, settings).unwrap();
+    let scenario = Scenario {
+        name: HOSTILE.into(),
+        ..scenario
+    }
+    .check()
+    .unwrap();
+    let mut method = Method::of(&scenario);
+    let outcome = aerofed::run(&scenario, &mut method, |_| ControlFlow::Continue(())).unwrap();
+    RunLog {
+        scenario: Scenario::clone(&scenario),
+        records: outcome.records,
+        summary: outcome.summary,
+    }
+}
+
+static RUN: LazyLock<RunLog> = LazyLock::new(|| run(&[]));
+
+/// A browser on the page of some runs; none where there is no browser.
+fn opened(runs: Vec<RunLog>) -> Option<(Browser, TempDir)> {
+    let program = chromium::find()?;
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("report.html");
+    fs::write(&page, Report::of_runs(runs).html()).unwrap();
+    let mut browser = Browser::start(&program);
+    browser.open(&page);
+    Some((browser, folder))
+}
+
+/// What the page writes for an accuracy.
+fn percent(record: &RoundRecord) -> String {
+    format!("{:.2}\u{a0}%", 100.0 * record.test_accuracy)
+}
+
+const SLIDER: &str = "document.querySelector('[data-replay=slider]')";
+
+fn go(browser: &mut Browser, time: f64) {
+    browser.eval(&format!(
+        "{SLIDER}.value = {time}; {SLIDER}.dispatchEvent(new Event('input'))"
+    ));
+}
+
+#[test]
+fn the_page_is_quiet_safe_and_fits_a_phone() {
+    let Some((mut browser, _folder)) = opened(vec![RUN.clone()]) else {
+        return;
+    };
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.eval("window.hacked === undefined"), true);
+    assert_eq!(
+        browser.text("document.querySelector('h1').textContent"),
+        HOSTILE
+    );
+    assert_eq!(browser.text("document.title"), HOSTILE);
+
+    // The system's wish is followed until the reader says otherwise.
+    browser.prefer_dark(true);
+    browser.wait_for("document.documentElement.dataset.theme === 'dark'");
+    let ground = "getComputedStyle(document.body).backgroundColor";
+    let dark = browser.text(ground);
+    browser.click("#theme");
+    assert_ne!(browser.text(ground), dark);
+
+    for width in [360, 768, 1600] {
+        browser.resize(width, 800);
+        let needed = browser.number("document.documentElement.scrollWidth");
+        assert!(needed <= f64::from(width), "{needed} of {width} pixels");
+    }
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn the_replay_moves_and_tells_each_round() {
+    let Some((mut browser, _folder)) = opened(vec![RUN.clone()]) else {
+        return;
+    };
+    let picture = "document.querySelector('.replay canvas').toDataURL()";
+    let scene = "(() => { const scene = new Scene(DATA.replays[0]).at(TIME); \
+        return [scene.devices.x, scene.uavs.map((uav) => [uav.x, uav.y, uav.presence])]; })()";
+    let mut seen = Vec::new();
+    for time in ["2", "2.1", "4"] {
+        go(&mut browser, time.parse().unwrap());
+        seen.push((
+            browser.text(picture),
+            browser.eval(&scene.replace("TIME", time)),
+        ));
+    }
+    for (a, b) in [(0, 1), (1, 2), (0, 2)] {
+        assert_ne!(seen[a].0, seen[b].0, "pictures {a} and {b}");
+        assert_ne!(seen[a].1[0], seen[b].1[0], "devices {a} and {b}");
+    }
+    assert_ne!(seen[0].1[1], seen[2].1[1], "a UAV was lost, others moved");
+    assert_eq!(seen[2].1[1][3][2], 0.0, "the lost one is not there");
+
+    // Round by round with the keyboard.
+    go(&mut browser, 0.0);
+    browser.eval(&format!("{SLIDER}.focus()"));
+    for record in &RUN.records {
+        browser.press("ArrowRight");
+        let now = |name: &str| format!("document.querySelector('[data-now={name}]').textContent");
+        assert_eq!(
+            browser.text(&now("round")),
+            format!("{} of 6", record.round)
+        );
+        assert_eq!(browser.text(&now("accuracy")), percent(record));
+        let told = browser.text("document.querySelector('.log [aria-current]').textContent");
+        let trained = format!("{} of {} covered", record.selected, record.covered);
+        assert!(told.contains(&trained), "{told}");
+        assert_eq!(told.contains("UAV 3 was lost"), record.round == 3, "{told}");
+        let batteries =
+            "[...document.querySelectorAll('.fleet .percent')].map((b) => b.textContent)";
+        let shown = browser.eval(batteries);
+        for (uav, shown) in record.uavs.iter().zip(shown.as_array().unwrap()) {
+            let share = 100.0 * uav.battery_after_j / RUN.scenario.uavs.battery_j;
+            let expected = match uav.status.name() {
+                "lost" => "–".into(),
+                _ => format!("{share:.0}\u{a0}%"),
+            };
+            assert_eq!(*shown, expected.as_str());
+        }
+    }
+
+    // Play runs, pause stops.
+    go(&mut browser, 0.0);
+    browser.click(".replay .play");
+    browser.wait_for(&format!("Number({SLIDER}.value) > 0.1"));
+    browser.click(".replay .play");
+    let stopped = browser.text(&format!("{SLIDER}.value"));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(browser.text(&format!("{SLIDER}.value")), stopped);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn curves_and_costs_show_the_numbers_of_the_run() {
+    let Some((mut browser, _folder)) = opened(vec![RUN.clone()]) else {
+        return;
+    };
+    let chart = "[data-chart=\"0\"] svg[tabindex]";
+    let tip = "document.getElementById('tip').textContent";
+    browser.eval(&format!("document.querySelector('{chart}').focus()"));
+    for record in &RUN.records {
+        browser.press("ArrowRight");
+        let shown = browser.text(tip);
+        let accuracy = (1e4 * record.test_accuracy).round() / 1e2;
+        assert!(
+            shown.starts_with(&format!("round {}", record.round)),
+            "{shown}"
+        );
+        assert!(
+            shown.ends_with(&format!("{accuracy}\u{a0}%")),
+            "{shown} {accuracy}"
+        );
+    }
+    browser.hover(chart);
+    assert!(browser.text(tip).starts_with("round 3") || browser.text(tip).starts_with("round 4"));
+    browser.click("[data-chart=\"0\"] .tabs button:nth-child(3)");
+    let axis = "document.querySelector('[data-chart=\"0\"]').textContent";
+    assert!(browser.text(axis).contains("energy (kJ)"));
+
+    // The legend hides a curve.
+    let curves = "document.querySelectorAll('[data-chart=\"1\"] svg[tabindex] path').length";
+    let before = browser.number(curves);
+    browser.click("[data-chart=\"1\"] .legend button");
+    assert_eq!(browser.number(curves), before - 1.0);
+
+    let sum = browser.text("document.querySelector('.stack .sum').textContent");
+    let total = RUN.summary.total_energy_j / 1e3;
+    let shown: f64 = sum.trim_end_matches("\u{a0}kJ").parse().unwrap();
+    assert!((shown - total).abs() < 0.01 * total, "{sum} {total}");
+    let widths = "[...document.querySelector('.stack .bar').children].reduce((sum, part) => sum + part.offsetWidth, 0) \
+        / document.querySelector('.stack .bar').offsetWidth";
+    assert!((browser.number(widths) - 1.0).abs() < 0.05);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn several_runs_share_a_page() {
+    let runs = vec![
+        run(&["seed=1"]),
+        run(&["seed=2"]),
+        run(&["method=direct_drop"]),
+    ];
+    let Some((mut browser, _folder)) = opened(runs) else {
+        return;
+    };
+    let rows = "[...document.querySelectorAll('#summary tbody tr')].map((row) => \
+        [...row.cells].slice(0, 2).map((cell) => cell.textContent).join(' '))";
+    assert_eq!(
+        browser.eval(rows),
+        serde_json::json!(["hfl 2", "direct_drop 1"])
+    );
+    let bands = "[...document.querySelectorAll('[data-chart=\"0\"] polygon')].filter((band) => band.getAttribute('points')).length";
+    assert_eq!(browser.number(bands), 1.0, "only two seeds make a band");
+    assert_eq!(
+        browser.number("document.querySelectorAll('.stack .bar').length"),
+        4.0
+    );
+
+    // Another run on the stage.
+    let picture = "document.querySelector('.replay canvas').toDataURL()";
+    go(&mut browser, 2.0);
+    let first = browser.text(picture);
+    browser.eval(
+        "(() => { const choice = document.querySelector('[data-stage] select'); choice.value = 1; \
+         choice.dispatchEvent(new Event('change')); })()",
+    );
+    browser.wait_for("document.querySelectorAll('.replay').length === 1");
+    go(&mut browser, 2.0);
+    browser.wait_for(&format!("{picture}.length > 1000"));
+    assert_eq!(
+        browser.number("document.querySelectorAll('.replay').length"),
+        1.0
+    );
+    assert!(!first.is_empty());
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
