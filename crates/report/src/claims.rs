@@ -1,9 +1,7 @@
-//! Claims and tables of results in words, for pages and for Markdown.
+//! Claims and cells of results in words.
 
-use std::fmt::Write as _;
-
-use aerofed::experiment::markdown::{percent, plus_minus, table};
-use aerofed::experiment::results::{Cell, Claim, Measure, Results, Table, Verdict};
+use aerofed::experiment::markdown::{percent, plus_minus};
+use aerofed::experiment::results::{Cell, Claim, Verdict};
 
 use crate::units::percent_exact;
 
@@ -17,36 +15,36 @@ pub(crate) fn verdict_words(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Shares are told in percent.
-fn is_share(claim: &Claim) -> bool {
-    claim.measure == Measure::Saving || claim.unit.is_empty()
+/// A claim's verdict, in brackets when it may still turn.
+pub(crate) fn claim_verdict(claim: &Claim) -> String {
+    let words = verdict_words(claim.verdict);
+    match claim.sure || claim.verdict == Verdict::Open {
+        true => words.into(),
+        false => format!("({words})"),
+    }
 }
 
-/// The paper's number.
-pub(crate) fn number_words(claim: &Claim) -> String {
-    match is_share(claim) {
-        true => percent_exact(claim.paper),
-        false => format!("{} {}", claim.paper, claim.unit),
+/// The paper's number; what has no unit is a share.
+pub(crate) fn paper_words(claim: &Claim) -> String {
+    match claim.unit.as_str() {
+        "" => percent_exact(claim.paper),
+        unit => format!("{} {unit}", claim.paper),
     }
 }
 
 /// Our number with its interval.
 pub(crate) fn ours_words(claim: &Claim) -> String {
-    match (&claim.ours, is_share(claim)) {
+    match (&claim.ours, claim.unit.as_str()) {
         (None, _) => "–".into(),
-        (ours, true) => percent(ours.as_ref()),
-        (ours, false) => format!("{} {}", plus_minus(ours.as_ref(), 1.0), claim.unit),
+        (ours, "") => percent(ours.as_ref()),
+        (ours, unit) => format!("{} {unit}", plus_minus(ours.as_ref(), 1.0)),
     }
 }
 
-/// How many seeds told, and whether they agree on the sign.
+/// How many seeds told.
 pub(crate) fn seeds_words(claim: &Claim) -> String {
-    let sure = if claim.sure { ", sure" } else { "" };
-    match &claim.ours {
-        Some(ours) if ours.n >= claim.of => format!("{}{sure}", ours.n),
-        Some(ours) => format!("{} of {}{sure}", ours.n, claim.of),
-        None => format!("0 of {}", claim.of),
-    }
+    let told = claim.ours.map_or(0, |ours| ours.n);
+    format!("{told} of {}", claim.of)
 }
 
 /// A cell of a table: ours, and the paper's where it prints one.
@@ -56,57 +54,4 @@ pub(crate) fn cell_words(cell: &Cell) -> String {
         Some(paper) => format!("{ours} (paper {paper})"),
         None => ours,
     }
-}
-
-/// Every claim with its verdict, and every table, as Markdown.
-#[must_use]
-pub fn results_markdown(results: &Results) -> String {
-    let mut text = String::new();
-    if !results.claims.is_empty() {
-        let row = |claim: &Claim| {
-            vec![
-                claim.experiment.clone(),
-                one_line(&claim.text),
-                number_words(claim),
-                ours_words(claim),
-                seeds_words(claim),
-                verdict_words(claim.verdict).into(),
-            ]
-        };
-        let rows: Vec<Vec<String>> = results.claims.iter().map(row).collect();
-        let head = [
-            "experiment",
-            "the paper says",
-            "paper",
-            "ours",
-            "seeds",
-            "verdict",
-        ];
-        text += &table(&head, &rows);
-    }
-    for found in &results.tables {
-        // Writing to a string cannot fail.
-        _ = write!(text, "\n{}", table_markdown(found));
-    }
-    text
-}
-
-fn table_markdown(found: &Table) -> String {
-    let columns = found.columns.iter().map(String::as_str);
-    let head: Vec<&str> = std::iter::once("").chain(columns).collect();
-    let row = |row: &aerofed::experiment::results::Row| {
-        let cells = row.cells.iter().map(cell_words);
-        std::iter::once(row.label.clone()).chain(cells).collect()
-    };
-    let rows: Vec<Vec<String>> = found.rows.iter().map(row).collect();
-    let (id, title, unit) = (&found.id, one_line(&found.title), &found.unit);
-    format!(
-        "{id}: {title} ({unit}). {}\n\n{}",
-        one_line(&found.caption),
-        table(&head, &rows)
-    )
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -18,7 +18,6 @@ mod svg;
 mod table;
 pub mod units;
 
-pub use claims::results_markdown;
 pub use curves::{Curve, curves_svg};
 pub use error::Error;
 pub use fleet_map::{FleetMap, fleet_map_svg};

@@ -17,7 +17,6 @@ use aerofed::Summary;
 use aerofed::experiment::comparison::Comparison;
 use aerofed::experiment::results::{Panel, Results, Scale};
 
-use crate::claims::results_markdown;
 use crate::palette;
 use crate::panel::panel_svg;
 use crate::svg::escape;
@@ -117,7 +116,7 @@ impl Report {
             };
             figure.panels.iter().map(named)
         });
-        let tables = ("results.md".into(), results_markdown(results));
+        let tables = ("results.md".into(), results.markdown());
         panels.chain(std::iter::once(tables)).collect()
     }
 

@@ -51,8 +51,9 @@ fn unit(axis: &PanelAxis, largest: f64) -> Unit {
 
 /// What stands behind values of an axis: nothing where its label says what is counted.
 pub(crate) fn symbol<'a>(axis: &'a PanelAxis, unit: &Unit) -> &'a str {
+    let one = axis.unit.trim_end_matches('s');
     match unit.symbol {
-        "" if axis.label.contains(&axis.unit) => "",
+        "" if !one.is_empty() && axis.label.contains(one) => "",
         "" => &axis.unit,
         symbol => symbol,
     }

@@ -5,7 +5,9 @@ use aerofed::experiment::results::{Claim, Figure, Map, Results, Table, Verdict};
 use super::charts::of_panels;
 use super::data::{PageData, StillMap, StillUav};
 use super::html::{Cell, card, chart, heading, note, table};
-use crate::claims::{cell_words, number_words, ours_words, seeds_words, verdict_words};
+use crate::claims::{
+    cell_words, claim_verdict, ours_words, paper_words, seeds_words, verdict_words,
+};
 use crate::svg::escape;
 use crate::units::percent;
 
@@ -36,6 +38,9 @@ pub(super) fn score(results: &Results) -> String {
         )
     });
     let mut html = format!("<div class=\"score\">{}</div>", words.concat());
+    html += &note(
+        "In brackets: may still turn, because the interval holds no effect, or there is none.",
+    );
     if results.runs_missing > 0 {
         let text = format!("{} runs are still missing.", results.runs_missing);
         html += &note(&text);
@@ -134,10 +139,10 @@ fn claims_html(claims: &[&Claim]) -> String {
     let row = |claim: &&Claim| {
         vec![
             Cell::Words(claim.text.clone()),
-            Cell::Text(number_words(claim)),
+            Cell::Text(paper_words(claim)),
             Cell::Text(ours_words(claim)),
             Cell::Text(seeds_words(claim)),
-            Cell::Badge(class(claim.verdict), verdict_words(claim.verdict).into()),
+            Cell::Badge(class(claim.verdict), claim_verdict(claim)),
         ]
     };
     let rows: Vec<Vec<Cell>> = claims.iter().map(row).collect();
