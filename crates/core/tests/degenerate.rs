@@ -287,7 +287,8 @@ fn batteries_that_die_in_the_first_round() {
     // Who does not check starts, and falls with what its devices computed.
     let outcome = run(
         &light(&[
-            "uavs.battery_j=1",
+            "uavs.battery_j=20",
+            "fitness.personal_epochs=0",
             "method=direct_drop",
             "uavs.bandwidth_up_hz=[1e4, 1e4]",
         ]),

@@ -232,7 +232,7 @@ impl Simulation {
             let time_s = training_s + sending_s + comparing_s;
             let joules = training_j + sending_s * uav.broadcast_power_w + time_s * hover_w;
             slowest_s = slowest_s.max(time_s);
-            books.devices.add(EnergyItem::Scoring, comparing_j);
+            books.devices.add(EnergyItem::DeviceCompute, comparing_j);
             let uav = &mut self.world.uavs[index];
             if !books.pay(uav, EnergyItem::Scoring, joules) {
                 books.tell(EventKind::UavDepleted {
