@@ -7,8 +7,10 @@ use crate::commands::bench::BenchArgs;
 use crate::commands::compare::CompareArgs;
 use crate::commands::data::DataArgs;
 use crate::commands::deploy::DeployArgs;
+use crate::commands::merge::MergeArgs;
 use crate::commands::pretrain::PretrainArgs;
 use crate::commands::report::ReportArgs;
+use crate::commands::reproduce::ReproduceArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::scenario::ScenarioArgs;
 
@@ -35,6 +37,10 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Compare methods over seeds: what each needs to reach an accuracy
     Compare(CompareArgs),
+    /// Reproduce the paper's figures and tables, or experiments of your own
+    Reproduce(ReproduceArgs),
+    /// Join what several machines reproduced
+    Merge(MergeArgs),
     /// Turn run folders into one page to look at: curves, costs, a map replay
     Report(ReportArgs),
     /// List the methods

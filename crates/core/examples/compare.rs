@@ -28,7 +28,9 @@ pub(crate) fn main() -> Result<(), Error> {
     let plan = ComparePlan::new(base, contenders, 1..=3, vec![0.4], false)?;
 
     let stop = AtomicBool::new(false); // raise it to end early
-    run_missing(&plan.runs()?.concat(), &folder, 2, &stop, &|_, _| {})?;
+    let runs = plan.runs()?;
+    let runs: Vec<_> = runs.iter().flatten().collect();
+    run_missing(&runs, &folder, 2, &stop, &|_, _| {})?;
     let stored = plan.stored(&folder)?;
     println!("{}", Comparison::new(&plan, &stored).markdown());
     Ok(())

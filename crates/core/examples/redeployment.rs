@@ -8,17 +8,11 @@ use std::process::ExitCode;
 
 use aerofed::Scenario;
 use aerofed::decide::redeploy::{
-    CoverageMeasure, Fleet, FleetUav, JointGreedy, MarginalGains, Redeployment, Stay, TwoStage,
+    CoverageMeasure, JointGreedy, MarginalGains, Redeployment, Stay, TwoStage,
 };
-use aerofed::geometry::Point;
-use aerofed::nature::Nature;
-use aerofed::scenario::ScenarioError;
-use aerofed::seed::{Stream, stream};
-use aerofed::world::World;
+use aerofed::experiment::redeployment::{LossStep, LossStudy, loss_labels};
 
 const DEVICES: usize = 150;
-/// The paper's CNN, 32 bit a parameter.
-const MODEL_BITS: f64 = 21_840.0 * 32.0;
 /// Losses as the paper numbers UAVs, from 1.
 const LOSSES: [&[usize]; 8] = [&[1], &[2], &[3], &[4], &[5], &[1, 2], &[1, 4], &[3, 5]];
 
@@ -28,7 +22,7 @@ fn main() -> ExitCode {
         Some(Ok(layouts)) if layouts > 1 => layouts,
         Some(_) => return ExitCode::from(2),
     };
-    match Study::new(layouts) {
+    match LossStudy::new(&Scenario::default(), layouts).map(Study) {
         Ok(study) => {
             study.tables();
             study.sweep();
@@ -38,22 +32,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// One redeployment after one loss, in percent of the devices and kilojoules.
-struct Step {
-    before: f64,
-    lost: f64,
-    after: f64,
-    energy_kj: f64,
-    /// The same flights on straight lines.
-    straight_kj: f64,
-}
+struct Study(LossStudy);
 
-struct Study {
-    nature: Nature,
-    worlds: Vec<World>,
-}
-
-type Make = Box<dyn Fn() -> Box<dyn Redeployment>>;
+type Make = Box<dyn Fn() -> Box<dyn Redeployment> + Sync>;
 
 fn two_stage(coverage: CoverageMeasure, movement_weight: f64) -> Make {
     Box::new(move || {
@@ -75,98 +56,11 @@ fn marginal_gains(movement_weight: f64) -> Make {
 }
 
 impl Study {
-    fn new(layouts: u64) -> Result<Self, ScenarioError> {
-        let nature = Nature::new(&Scenario::default().check()?);
-        let world = |seed| -> Result<World, ScenarioError> {
-            let scenario = Scenario {
-                seed,
-                ..Scenario::default()
-            };
-            Ok(World::new(&scenario.check()?, vec![26; DEVICES], 6_272.0))
-        };
-        let worlds = (1..=layouts).map(world).collect::<Result<_, _>>()?;
-        Ok(Self { nature, worlds })
-    }
-
-    /// The losses of `lost` one after another in a layout, with a redeployment after each.
-    fn losses(&self, layout: usize, lost: &[usize], method: &mut dyn Redeployment) -> Vec<Step> {
-        let world = &self.worlds[layout];
-        let mut uavs: Vec<FleetUav> = world
-            .uavs
-            .iter()
-            .map(|uav| FleetUav {
-                id: uav.id,
-                position: uav.position,
-                spare_j: uav.battery_j,
-                tx_power_w: uav.tx_power_w,
-            })
-            .collect();
-        let model_energy_j = |tx_power_w: f64, from: Point, to: Point| {
-            let time_s = self
-                .nature
-                .uav_link_time_s(MODEL_BITS, tx_power_w, from, to);
-            time_s * (tx_power_w + self.nature.hover_power_w())
-        };
-        let mut steps = Vec::new();
-        for (round, &lost) in lost.iter().enumerate() {
-            let percent = |uavs: &[FleetUav]| {
-                self.fleet(world, uavs, &model_energy_j).coverage().share() * 100.0
-            };
-            let before = percent(&uavs);
-            uavs.retain(|uav| uav.id.index() + 1 != lost);
-            let after_loss = percent(&uavs);
-            let mut rng = stream(
-                layout as u64,
-                Stream::Redeployment,
-                round as u64 + 1,
-                lost as u64,
-            );
-            let moves = method.redeploy(&self.fleet(world, &uavs, &model_energy_j), &mut rng);
-            for step in &moves {
-                for uav in uavs.iter_mut().filter(|uav| uav.id == step.uav) {
-                    uav.position = step.to;
-                    uav.spare_j -= step.energy_j;
-                }
-            }
-            let straight_m: f64 = moves.iter().map(|m| m.from.distance(m.to)).sum();
-            steps.push(Step {
-                before,
-                lost: after_loss,
-                after: percent(&uavs),
-                energy_kj: moves.iter().map(|m| m.energy_j).sum::<f64>() / 1e3,
-                straight_kj: self.nature.flight_cost(straight_m).1 / 1e3,
-            });
-        }
-        steps
-    }
-
-    fn fleet<'a>(
-        &self,
-        world: &'a World,
-        uavs: &'a [FleetUav],
-        model_energy_j: &'a (dyn Fn(f64, Point, Point) -> f64 + Sync),
-    ) -> Fleet<'a> {
-        Fleet {
-            area: &world.area,
-            coverage_radius_m: world.coverage_radius_m,
-            devices: &world.devices.position,
-            uavs,
-            speed_mps: self.nature.speed_mps,
-            move_power_w: self.nature.flight.power_w(self.nature.speed_mps),
-            model_energy_j,
-        }
-    }
-
     /// Per step of the losses, what all layouts gave.
-    fn all(&self, lost: &[usize], make: &Make) -> Vec<Vec<Step>> {
-        let mut steps: Vec<Vec<Step>> = lost.iter().map(|_| Vec::new()).collect();
-        for layout in 0..self.worlds.len() {
-            let each = self.losses(layout, lost, make().as_mut());
-            for (all, step) in steps.iter_mut().zip(each) {
-                all.push(step);
-            }
-        }
-        steps
+    fn all(&self, lost: &[usize], make: &Make) -> Vec<Vec<LossStep>> {
+        let layouts = self.0.in_all(lost, make.as_ref());
+        let step = |step: usize| layouts.iter().map(|each| each[step].clone()).collect();
+        (0..lost.len()).map(step).collect()
     }
 
     fn tables(&self) {
@@ -189,21 +83,17 @@ impl Study {
         ];
         println!(
             "Means over {} layouts of {DEVICES} uniform devices, with 95 % intervals. Coverage in % of the devices, change in points.\n",
-            self.worlds.len()
+            self.0.layouts()
         );
         println!(
             "| lost | method | before | after the loss | after redeployment | change | energy (kJ) | kJ per recovered device |"
         );
         println!("|---|---|---|---|---|---|---|---|");
-        let mut single: Vec<Vec<Step>> = methods.iter().map(|_| Vec::new()).collect();
+        let mut single: Vec<Vec<LossStep>> = methods.iter().map(|_| Vec::new()).collect();
         for lost in LOSSES {
             for (method, (name, make)) in methods.iter().enumerate() {
-                for (step, steps) in self.all(lost, make).into_iter().enumerate() {
-                    let label = match step {
-                        0 if lost.len() == 1 => format!("{}", lost[0]),
-                        0 => format!("{} (then {})", lost[0], lost[1]),
-                        _ => format!("{} after {}", lost[1], lost[0]),
-                    };
+                let labels = loss_labels(&[lost.to_vec()]);
+                for (label, steps) in labels.iter().zip(self.all(lost, make)) {
                     println!("| {label} | {name} | {} |", row(&steps));
                     if lost.len() == 1 {
                         single[method].extend(steps);
@@ -219,7 +109,7 @@ impl Study {
         );
         println!("| method | recovered (%) | flown straight (kJ) |\n|---|---|---|");
         for ((name, _), steps) in methods.iter().zip(&single) {
-            let straight = mean(steps, |s| s.straight_kj);
+            let straight = mean(steps, |s| s.straight_j / 1e3);
             println!("| {name} | {:.1} | {straight} |", recovered(steps));
         }
     }
@@ -233,7 +123,7 @@ impl Study {
         for weight in [
             0.0, 0.001, 0.002, 0.005, 0.01, 0.015, 0.0175, 0.02, 0.025, 0.03, 0.05, 0.1, 0.2,
         ] {
-            let of = |make: Make| -> Vec<Step> {
+            let of = |make: Make| -> Vec<LossStep> {
                 let single = LOSSES.iter().filter(|lost| lost.len() == 1);
                 single
                     .flat_map(|lost| self.all(lost, &make))
@@ -244,22 +134,22 @@ impl Study {
             let ours = of(marginal_gains(weight));
             println!(
                 "| {weight} | {} | {} | {} | {} | {} |",
-                mean(&theirs, |s| s.after),
-                mean(&theirs, |s| s.energy_kj),
-                mean(&theirs, |s| s.straight_kj),
-                mean(&ours, |s| s.after),
-                mean(&ours, |s| s.energy_kj),
+                mean(&theirs, |s| 100.0 * s.after),
+                mean(&theirs, |s| s.energy_j / 1e3),
+                mean(&theirs, |s| s.straight_j / 1e3),
+                mean(&ours, |s| 100.0 * s.after),
+                mean(&ours, |s| s.energy_j / 1e3),
             );
         }
     }
 }
 
-fn row(steps: &[Step]) -> String {
+fn row(steps: &[LossStep]) -> String {
     let devices: f64 = steps
         .iter()
-        .map(|s| (s.after - s.lost) / 100.0 * DEVICES as f64)
+        .map(|s| (s.after - s.after_loss) * DEVICES as f64)
         .sum();
-    let energy_kj: f64 = steps.iter().map(|s| s.energy_kj).sum();
+    let energy_kj: f64 = steps.iter().map(|s| s.energy_j / 1e3).sum();
     let each = if devices > 0.0 {
         format!("{:.2}", energy_kj / devices)
     } else {
@@ -267,21 +157,21 @@ fn row(steps: &[Step]) -> String {
     };
     format!(
         "{} | {} | {} | {} | {} | {each}",
-        mean(steps, |s| s.before),
-        mean(steps, |s| s.lost),
-        mean(steps, |s| s.after),
-        mean(steps, |s| s.after - s.before),
-        mean(steps, |s| s.energy_kj),
+        mean(steps, |s| 100.0 * s.before),
+        mean(steps, |s| 100.0 * s.after_loss),
+        mean(steps, |s| 100.0 * s.after),
+        mean(steps, |s| 100.0 * (s.after - s.before)),
+        mean(steps, |s| s.energy_j / 1e3),
     )
 }
 
-fn recovered(steps: &[Step]) -> f64 {
-    let lost: f64 = steps.iter().map(|s| s.before - s.lost).sum();
-    steps.iter().map(|s| s.after - s.lost).sum::<f64>() / lost * 100.0
+fn recovered(steps: &[LossStep]) -> f64 {
+    let lost: f64 = steps.iter().map(|s| s.before - s.after_loss).sum();
+    steps.iter().map(|s| s.after - s.after_loss).sum::<f64>() / lost * 100.0
 }
 
 /// `mean ± half a 95 % interval`.
-fn mean(steps: &[Step], value: impl Fn(&Step) -> f64) -> String {
+fn mean(steps: &[LossStep], value: impl Fn(&LossStep) -> f64) -> String {
     let count = steps.len() as f64;
     // An empty sum of moves is -0.
     let mean = steps.iter().map(&value).sum::<f64>() / count + 0.0;

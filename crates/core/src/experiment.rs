@@ -3,30 +3,40 @@
 //! Every run has a folder of its own, named by the hash of its complete scenario: whoever asks for
 //! the same run again finds it there.
 
+pub mod built_in;
+mod check;
+pub mod claims;
 pub mod comparison;
 pub mod curve;
+pub mod description;
+pub mod figures;
+mod losses;
 pub mod markdown;
+pub mod merge;
+mod page;
 pub mod plan;
+pub mod quantity;
+pub mod redeployment;
+pub mod reproduction;
 pub mod results;
 pub mod runner;
 pub mod statistics;
 pub mod stored;
+pub mod sweep;
 
+#[cfg(test)]
+mod reproduction_tests;
 #[cfg(test)]
 mod tests;
 
-use std::fs;
 use std::path::Path;
 
-use crate::Error;
+use crate::{Error, disk};
 
 /// Writes a file so that it is there whole or not at all.
 ///
 /// # Errors
 /// When the disk does not take it.
 pub fn write_whole(path: &Path, contents: &[u8]) -> Result<(), Error> {
-    let mut partial = path.as_os_str().to_os_string();
-    partial.push(".partial");
-    fs::write(&partial, contents).map_err(Error::io("write", &partial))?;
-    fs::rename(&partial, path).map_err(Error::io("write", path))
+    disk::replace_file(path, contents)
 }

@@ -17,7 +17,7 @@ use crate::solve::replay::Transition;
 use crate::solve::td3::{Settings, Td3};
 
 /// Exploring and learning take turns this often.
-const TURNS: usize = 5;
+const TURNS: usize = 2;
 /// How far UAVs stray from what they lean to, and from the policy in later turns.
 const NOISE: f32 = 0.2;
 /// Step size of actor and critics.
@@ -27,7 +27,7 @@ const JUDGED: u64 = 2;
 /// Seeds of those: nothing is learned from them.
 const JUDGED_SEEDS: u64 = 1 << 40;
 /// A judged episode may take this many times the rounds of the one that sets its budget.
-const MOST_ROUNDS: usize = 3;
+const MOST_ROUNDS: usize = 4;
 
 /// How much to train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub struct Plan {
 impl Default for Plan {
     fn default() -> Self {
         Self {
-            episodes: 50,
+            episodes: 32,
             rounds: 10,
             updates: 4_000,
         }
@@ -75,8 +75,8 @@ pub enum Event {
     Turn(Progress),
 }
 
-/// Trains an agent for the `[td3]` table of `scenario` from nothing. `watch` may end it: then what was learned in
-/// finished turns remains.
+/// Trains an agent for the `[td3]` table of `scenario` from nothing; the best of all turns, as judged on episodes that nothing was
+/// learned from. `watch` may end it: then what was learned in finished turns remains.
 ///
 /// # Errors
 /// When the scenario's data cannot be loaded, or its settings make no agent.
@@ -92,6 +92,7 @@ pub fn pretrain(
     };
     let mut rng = stream(scenario.seed, Stream::Pretraining, 0, 0);
     let mut agent = newborn(scenario, &mut rng)?;
+    let mut best = (f64::NEG_INFINITY, agent.state().clone());
     let mut memory: Vec<Transition> = Vec::new();
     let budgets: Result<Vec<Budget>, Error> = (0..JUDGED)
         .into_par_iter()
@@ -144,11 +145,14 @@ pub fn pretrain(
             accuracy_with_all,
             critic_loss,
         };
+        if progress.accuracy > best.0 {
+            best = (progress.accuracy, state.clone());
+        }
         if stopped_by(Event::Turn(progress)) {
             break;
         }
     }
-    Ok(agent)
+    Ok(Td3::restore(best.1)?)
 }
 
 /// An agent that knows nothing, with steps for learning from much at once.
@@ -178,12 +182,12 @@ fn explore(
 ) -> Result<Vec<Transition>, Error> {
     let mut rng = stream(scenario.seed, Stream::Pretraining, 1, episode as u64);
     let scenario = varied(scenario, plan.rounds, &mut rng)?;
+    // All UAVs lean the same way all the time: what one of them does alone, or once, hardly shows in the global model.
+    let leaning: f32 = rng.random();
     let mut environment = Environment::new(&scenario, 1);
     let mut states = environment.reset(rng.random_range(0..JUDGED_SEEDS))?;
     let mut transitions = Vec::new();
     while !states.is_empty() {
-        // All UAVs lean the same way: what one of them does alone hardly shows in the global model.
-        let leaning: f32 = rng.random();
         let mut actions = vec![0.0; states.len()];
         for (action, state) in actions.iter_mut().zip(&states) {
             let centre = match (&mut policy, state) {
@@ -215,10 +219,8 @@ fn explore(
 /// A small world like the scenario's, but with other data and another model.
 fn varied(base: &ValidScenario, rounds: usize, rng: &mut Random) -> Result<ValidScenario, Error> {
     let mut scenario = small(base, rounds);
-    let per_device = rng.random_range(8..=14);
+    let per_device = rng.random_range(8..=12);
     scenario.data.data_volume = per_device * scenario.devices.count;
-    let most = base.training.max_edge_rounds;
-    scenario.training.max_edge_rounds = rng.random_range(3..=6).min(most);
     if rng.random_bool(0.3) {
         scenario.data.partition = PartitionKind::NoniidB;
     }
@@ -228,11 +230,10 @@ fn varied(base: &ValidScenario, rounds: usize, rng: &mut Random) -> Result<Valid
     Ok(scenario.check()?)
 }
 
-/// The scenario with little data and few edge rounds, for a number of rounds.
+/// The scenario with little data, for a number of rounds.
 fn small(base: &ValidScenario, rounds: usize) -> Scenario {
     let mut scenario = Scenario::clone(base);
     scenario.data.data_volume = scenario.data.data_volume.min(10 * scenario.devices.count);
-    scenario.training.max_edge_rounds = scenario.training.max_edge_rounds.min(4);
     scenario.stop.max_rounds = rounds;
     scenario.stop.target_accuracy = 1.0;
     scenario

@@ -3,6 +3,8 @@
 
 #[path = "../examples/compare.rs"]
 mod compare;
+#[path = "../examples/custom_method.rs"]
+mod custom_method;
 #[path = "../examples/plan.rs"]
 mod plan;
 #[path = "../examples/run.rs"]
@@ -11,6 +13,7 @@ mod run;
 #[test]
 fn the_short_examples_run() {
     compare::main().unwrap();
+    custom_method::main().unwrap();
     plan::main().unwrap();
     run::main().unwrap();
 }

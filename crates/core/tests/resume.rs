@@ -144,7 +144,14 @@ fn a_run_of_another_world_or_method_is_refused() {
 /// Cut short or with bytes changed it is refused or taken up, but never a panic.
 #[test]
 fn damaged_bytes_never_panic() {
-    let scenario = light(&["allocation={kind=\"p1\"}", "model.name=logistic"]);
+    for method in ["hfl", "hfedat", "oort"] {
+        damaged_bytes_of(method);
+    }
+}
+
+fn damaged_bytes_of(method: &str) {
+    let method = format!("method={method}");
+    let scenario = light(&["allocation={kind=\"p1\"}", "model.name=logistic", &method]);
     let mut method = Method::of(&scenario);
     let mut run = Run::new(&scenario, 1).unwrap();
     run.step(&mut method).unwrap();

@@ -80,7 +80,9 @@ fn damage_is_named_by_file_and_line() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("run");
     written(&folder, &EVENTFUL);
-    let damages: [(&str, fn(&str) -> String, usize, &str); 9] = [
+    /// File, damage, line of the complaint, and what it says.
+    type Damage<'a> = (&'a str, fn(&str) -> String, usize, &'a str);
+    let damages: [Damage; 9] = [
         (
             "summary.json",
             |text| text.replace("\"hfl\"", "7"),

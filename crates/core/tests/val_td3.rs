@@ -7,7 +7,7 @@ mod pendulum;
 #[test]
 fn swings_up_a_pendulum() {
     for seed in 1..=3 {
-        let mut agent = pendulum::learn(seed, 20_000, |_, _| Ok(())).unwrap();
+        let mut agent = pendulum::learn(64, seed, 20_000, |_, _| Ok(())).unwrap();
         let mean_return = pendulum::evaluate(&mut agent, seed, 20).unwrap();
         assert!(mean_return > -200.0, "seed {seed}: {mean_return}");
     }

@@ -2,6 +2,7 @@
 //!
 //! A [`ModelSpec`] says which layers there are, a [`Network`] is that model checked against an input
 //! shape, and an [`Engine`] trains many copies of it at once, one [`Job`] per device.
+//! For losses other than the classifier's there is the [`Mlp`], with [`Adam`].
 //!
 //! ```
 //! use aerofed_nn::{Engine, Examples, Job, ModelSpec, Network, Sgd, Shape};

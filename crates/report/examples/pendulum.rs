@@ -1,20 +1,24 @@
 //! TD3's learning curve on a pendulum, as a picture.
 //!
-//! `cargo run --release -p aerofed-report --example pendulum > docs/td3-pendulum.svg`
+//! `cargo run --release -p aerofed-report --example pendulum > docs/td3-pendulum.svg`; units of each hidden layer, 64 unless
+//! given, may follow `pendulum`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "an example")]
 
 #[path = "../../core/tests/pendulum/mod.rs"]
 mod pendulum;
 
-use aerofed::solve::td3::Td3Error;
 use aerofed_report::{Curve, curves_svg};
+use std::error::Error;
 use std::time::Instant;
 
-fn main() -> Result<(), Td3Error> {
+fn main() -> Result<(), Box<dyn Error>> {
+    let width = std::env::args()
+        .nth(1)
+        .map_or(Ok(64), |width| width.parse())?;
     let mut curves = Vec::new();
     for seed in 1..=3 {
         let (start, mut points) = (Instant::now(), Vec::new());
-        let mut agent = pendulum::learn(seed, 20_000, |steps, agent| {
+        let mut agent = pendulum::learn(width, seed, 20_000, |steps, agent| {
             points.push((steps as f64, pendulum::evaluate(agent, seed, 20)?));
             Ok(())
         })?;

@@ -5,21 +5,25 @@
 //! that needs no font files and no raster backend, opens in any browser, and is the same bytes for
 //! the same run on every machine.
 
+mod claims;
 mod curves;
 mod error;
 mod fleet_map;
 mod map;
 mod page;
 mod palette;
+mod panel;
 mod progress;
 mod svg;
 mod table;
 pub mod units;
 
+pub use claims::results_markdown;
 pub use curves::{Curve, curves_svg};
 pub use error::Error;
 pub use fleet_map::{FleetMap, fleet_map_svg};
 pub use map::map_svg;
 pub use page::Report;
+pub use panel::panel_svg;
 pub use progress::progress_svg;
 pub use table::summary_table;

@@ -15,9 +15,11 @@ use std::fmt::Write as _;
 
 use aerofed::Summary;
 use aerofed::experiment::comparison::Comparison;
-use aerofed::experiment::results::{Results, Scale};
+use aerofed::experiment::results::{Panel, Results, Scale};
 
+use crate::claims::results_markdown;
 use crate::palette;
+use crate::panel::panel_svg;
 use crate::svg::escape;
 use crate::table::stop_words;
 use crate::units::count;
@@ -97,6 +99,28 @@ impl Report {
         fill(PAGE, &parts)
     }
 
+    /// Plots and tables as files for documents, by name: of results every panel, the claims and the
+    /// tables; of runs their accuracy.
+    #[must_use]
+    pub fn figures(&self) -> Vec<(String, String)> {
+        let Some(results) = &self.results else {
+            let panels = charts::accuracy(&self.groups);
+            return panels
+                .iter()
+                .map(|panel| (format!("accuracy-{}.svg", panel.id), panel_svg(panel)))
+                .collect();
+        };
+        let panels = results.figures.iter().flat_map(|figure| {
+            let named = |panel: &Panel| {
+                let name = format!("{}-{}", figure.id, panel.id);
+                (file_name(&name) + ".svg", panel_svg(panel))
+            };
+            figure.panels.iter().map(named)
+        });
+        let tables = ("results.md".into(), results_markdown(results));
+        panels.chain(std::iter::once(tables)).collect()
+    }
+
     fn title(&self) -> (String, String) {
         if let Some(results) = &self.results {
             let scale = match results.scale {
@@ -170,7 +194,11 @@ impl Report {
     }
 
     fn curves(&self, data: &mut PageData) -> String {
-        let mut charts = vec![charts::accuracy(&self.groups)];
+        let panels = charts::accuracy(&self.groups);
+        let names = ["over rounds", "over time", "over energy"];
+        let views: Vec<(&str, &Panel)> = names.into_iter().zip(&panels).collect();
+        let title = panels.first().map_or("", |panel| panel.title.as_str());
+        let mut charts = vec![charts::of_panels(title, &views)];
         if let [group] = &self.groups[..]
             && let [run] = &group.runs[..]
         {
@@ -215,6 +243,12 @@ impl Report {
         })
         .collect()
     }
+}
+
+/// A name without anything that means something in paths.
+fn file_name(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
+    name.chars().map(plain).collect()
 }
 
 /// The palette as variables of the style sheet.

@@ -24,47 +24,46 @@ pub(crate) struct BatchArgs {
 }
 
 impl BatchArgs {
-    /// Does what `folder` does not hold yet. Ends in an error when it was interrupted; runs that
-    /// failed are told and left to the caller.
-    pub(crate) fn run(&self, runs: &[PlannedRun], folder: &Path) -> Result<Done> {
+    /// Does what `folder` does not hold yet.
+    pub(crate) fn run(&self, runs: &[&PlannedRun], folder: &Path) -> Result<Done> {
         let jobs = match self.jobs {
             Some(jobs) => usize::from(jobs),
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let stop = interruption()?;
-        let progress = Progress::start(&distinct(runs), self.quiet);
+        let progress = Progress::start(&distinct(runs.iter().copied()), self.quiet);
         let done = run_missing(runs, folder, jobs, &stop, &|run, news| {
             progress.hear(run, &news);
         });
         progress.finish();
-        let mut done = done?;
+        Ok(done?)
+    }
+
+    /// Says what came of it; an error when runs failed or were not come to.
+    pub(crate) fn conclude(&self, mut done: Done, folder: &Path) -> Result<()> {
+        let finished = done.found + done.ran;
+        let kept = format!(
+            "{finished} runs are finished and kept in {}",
+            folder.display()
+        );
         if !done.failures.is_empty() {
-            return Err(failure(&mut done));
+            let (first, error) = done.failures.remove(0);
+            for (name, other) in &done.failures {
+                console::message(&format!("{name}: {other}"));
+            }
+            let failed = done.failures.len() + 1;
+            let context = format!("{failed} runs failed, {kept}; {first}");
+            return Err(anyhow::Error::new(error).context(context));
         }
         if done.interrupted {
-            anyhow::bail!(
-                "interrupted; {} of {} runs are finished and kept in {}: the same command does the rest",
-                done.found + done.ran,
-                distinct(runs).len(),
-                folder.display()
-            );
+            anyhow::bail!("interrupted; {kept}: the same command does the rest");
         }
         if !self.quiet {
             let (ran, found) = (done.ran, done.found);
             console::message(&format!("{ran} runs done, {found} were there already"));
         }
-        Ok(done)
+        Ok(())
     }
-}
-
-/// The first failure, with the others told before it.
-fn failure(done: &mut Done) -> anyhow::Error {
-    let (first, error) = done.failures.remove(0);
-    for (name, other) in &done.failures {
-        console::message(&format!("{name}: {other}"));
-    }
-    let failed = done.failures.len() + 1;
-    anyhow::Error::new(error).context(format!("{failed} runs failed; {first}"))
 }
 
 /// A bar over the rounds of all runs for a person, a line for each run in a log file.

@@ -74,7 +74,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     };
     claim(&out, &shared)?;
     let folder = out.join("runs");
-    args.batch.run(&runs.concat(), &folder)?;
+    let done = args
+        .batch
+        .run(&runs.iter().flatten().collect::<Vec<_>>(), &folder)?;
+    args.batch.conclude(done, &folder)?;
 
     let stored = plan.stored(&folder)?;
     let comparison = Comparison::new(&plan, &stored);

@@ -6,8 +6,10 @@ pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod deploy;
+pub(crate) mod merge;
 pub(crate) mod pretrain;
 pub(crate) mod report;
+pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod scenario;
 
@@ -21,6 +23,8 @@ pub(crate) fn dispatch(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Methods => methods::run(),
         Command::Scenario(args) => scenario::run(&args),

@@ -30,7 +30,7 @@ pub(crate) struct PretrainArgs {
     /// Global rounds of each
     #[arg(long, value_name = "N", default_value_t = Plan::default().rounds as u32, value_parser = clap::value_parser!(u32).range(2..=10_000))]
     rounds: u32,
-    /// Updates of the agent in each of five turns
+    /// Updates of the agent in each of two turns
     #[arg(long, value_name = "N", default_value_t = Plan::default().updates as u32, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     updates: u32,
     /// The seed

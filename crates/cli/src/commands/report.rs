@@ -1,7 +1,9 @@
 //! `aerofed report`
 
+use std::fs;
 use std::path::PathBuf;
 
+use aerofed::Error;
 use aerofed::experiment::write_whole;
 use aerofed_report::Report;
 use anyhow::Result;
@@ -23,6 +25,9 @@ pub(crate) struct ReportArgs {
     /// Where to write [default: report.html in the folder, or here when there are several]
     #[arg(long, value_name = "FILE.html")]
     out: Option<PathBuf>,
+    /// Also write plots (SVG) and tables (Markdown) for documents into this folder
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
     /// No remarks
     #[arg(long, short)]
     quiet: bool,
@@ -38,11 +43,27 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
         (None, [folder]) => folder.join("report.html"),
         (None, _) => "report.html".into(),
     };
-    let page = Report::read(&args.folders)?.html();
+    let report = Report::read(&args.folders)?;
+    let page = report.html();
     write_whole(&out, page.as_bytes())?;
-    if !args.quiet {
-        let size = page.len().div_ceil(1000);
-        console::message(&format!("wrote {} ({size} kB)", out.display()));
+    let size = page.len().div_ceil(1000);
+    remark(args, &format!("wrote {} ({size} kB)", out.display()));
+    if let Some(folder) = &args.figures {
+        fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        let figures = report.figures();
+        for (name, contents) in &figures {
+            write_whole(&folder.join(name), contents.as_bytes())?;
+        }
+        remark(
+            args,
+            &format!("wrote {} files into {}", figures.len(), folder.display()),
+        );
     }
     Ok(())
+}
+
+fn remark(args: &ReportArgs, text: &str) {
+    if !args.quiet {
+        console::message(text);
+    }
 }

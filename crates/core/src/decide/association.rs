@@ -134,6 +134,8 @@ pub struct RoundOutcome<'a> {
     pub before: Quality,
     /// The global model that it ended with.
     pub after: Quality,
+    /// Devices that some UAV covered.
+    pub covered: usize,
     /// What the whole round took, J.
     pub energy_j: f64,
     /// How long it lasted, s.

@@ -39,9 +39,17 @@ impl Contender {
     /// # Errors
     /// When an entry is empty, names no registered method or a label twice.
     pub fn parse_list(text: &str) -> Result<Vec<Self>, Error> {
+        Self::parse_all(&split(text, ','))
+    }
+
+    /// Reads entries; `all` stands for every registered method.
+    ///
+    /// # Errors
+    /// As [`Contender::parse_list`].
+    pub fn parse_all(entries: &[impl AsRef<str>]) -> Result<Vec<Self>, Error> {
         let mut all: Vec<Self> = Vec::new();
-        for entry in split(text, ',') {
-            let found = match entry.trim() {
+        for entry in entries {
+            let found = match entry.as_ref().trim() {
                 "all" => REGISTRY
                     .iter()
                     .map(|method| Self::parse(method.name))
@@ -64,12 +72,12 @@ impl Contender {
     /// # Errors
     /// When it names no registered method or sets what the plan sets.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let mut parts = split(text, ':').into_iter();
-        let head = parts.next().unwrap_or_default();
-        let (label, method) = match head.split_once('=') {
-            Some((label, method)) => (label.trim(), method.trim()),
-            None => (text, head.trim()),
-        };
+        let contender = Self::read(text);
+        let Self {
+            label,
+            method,
+            settings,
+        } = &contender;
         if !REGISTRY.iter().any(|entry| entry.name == method) {
             let known: Vec<_> = REGISTRY.iter().map(|entry| entry.name).collect();
             let reason = format!("no method {method:?}; there are: {}", known.join(", "));
@@ -78,8 +86,7 @@ impl Contender {
         if label.is_empty() || label.chars().any(char::is_control) {
             return Err(bad(text, "has an empty or unprintable label"));
         }
-        let settings: Vec<String> = parts.map(|part| part.trim().to_owned()).collect();
-        for setting in &settings {
+        for setting in settings {
             let path = setting.split('=').next().unwrap_or_default().trim();
             if path.is_empty() || path == setting {
                 return Err(bad(text, &format!("{setting:?} is not PATH=VALUE")));
@@ -88,11 +95,19 @@ impl Contender {
                 return Err(bad(text, &format!("`{path}` is not the method's to set")));
             }
         }
-        Ok(Self {
-            label: label.into(),
-            method: method.into(),
-            settings,
-        })
+        Ok(contender)
+    }
+
+    /// One entry as written, whether or not there is such a method.
+    pub(super) fn read(text: &str) -> Self {
+        let mut parts = split(text.trim(), ':').into_iter();
+        let head = parts.next().unwrap_or_default();
+        let (label, method) = head.split_once('=').unwrap_or((text, head));
+        Self {
+            label: label.trim().into(),
+            method: method.trim().into(),
+            settings: parts.map(|part| part.trim().into()).collect(),
+        }
     }
 }
 

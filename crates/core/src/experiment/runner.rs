@@ -46,7 +46,7 @@ pub struct Done {
 /// When the folder cannot be used: it cannot be written to, or holds something else under a run's
 /// name. Runs that fail on their own account are reported in [`Done`].
 pub fn run_missing(
-    runs: &[PlannedRun],
+    runs: &[&PlannedRun],
     folder: &Path,
     jobs: usize,
     stop: &AtomicBool,
@@ -55,7 +55,7 @@ pub fn run_missing(
     fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
     let mut missing = Vec::new();
     let mut done = Done::default();
-    for run in distinct(runs) {
+    for run in distinct(runs.iter().copied()) {
         if StoredRun::find(folder, run)?.is_some() {
             done.found += 1;
             watch(run, News::Found);

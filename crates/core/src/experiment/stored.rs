@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
 use super::plan::PlannedRun;
 use crate::Error;
+use crate::record::{EnergyItem, RoundRecord, StoppedBy, Summary};
+use crate::run_folder::RunLog;
 
 /// Where a run stood after a global round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,37 +17,12 @@ pub struct Stand {
     pub clock_s: f64,
     /// Energy so far, devices and UAVs, J.
     pub energy_j: f64,
+    /// Of that, what the paper's Eqs. (17)-(26) know of, J: all but flights home and drained batteries.
+    pub paper_energy_j: f64,
     /// Test accuracy, 0 to 1.
     pub accuracy: f64,
     /// Devices that trained in this round.
     pub selected: f64,
-}
-
-/// What of `summary.json` is needed here.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct StoredSummary {
-    /// The method's registered name.
-    pub method: String,
-    /// The seed.
-    pub seed: u64,
-    /// Global rounds done.
-    pub rounds: usize,
-    /// Why it ended, as in `max_rounds`.
-    pub stopped_by: String,
-    /// Test accuracy after the last round.
-    pub final_accuracy: f64,
-    /// Best test accuracy of any round.
-    pub best_accuracy: f64,
-    /// Simulated time, s.
-    pub total_time_s: f64,
-    /// Energy of devices and UAVs, J.
-    pub total_energy_j: f64,
-    /// Device updates computed.
-    pub updates_computed: usize,
-    /// Device updates that never reached the global model.
-    pub updates_lost: usize,
-    /// The version of the program that ran it.
-    pub version: String,
 }
 
 /// A finished run.
@@ -56,7 +31,7 @@ pub struct StoredRun {
     /// Its folder.
     pub folder: PathBuf,
     /// The whole of it.
-    pub summary: StoredSummary,
+    pub summary: Summary,
     /// Round by round.
     pub curve: Vec<Stand>,
 }
@@ -91,7 +66,7 @@ impl StoredRun {
                 run.summary.version
             )));
         }
-        if run.summary.stopped_by == "interrupted" {
+        if run.summary.stopped_by == StoppedBy::Interrupted {
             return Err(refuse("holds an interrupted run".into()));
         }
         Ok(Some(run))
@@ -102,18 +77,21 @@ impl StoredRun {
     /// # Errors
     /// When the folder is no run folder.
     pub fn read(folder: PathBuf) -> Result<Self, Error> {
-        let path = folder.join("summary.json");
-        let summary = serde_json::from_str(&read(&path)?).map_err(|error| Error::Output {
-            path,
-            reason: error.to_string(),
-        })?;
-        let path = folder.join("rounds.csv");
-        let curve = parse_rounds(&read(&path)?).map_err(|reason| Error::Output { path, reason })?;
         Ok(Self {
+            summary: RunLog::read_summary(&folder)?,
+            curve: curve(&RunLog::read_rounds(&folder)?),
             folder,
-            summary,
-            curve,
         })
+    }
+
+    /// A run that was read before.
+    #[must_use]
+    pub fn of(log: &RunLog) -> Self {
+        Self {
+            folder: PathBuf::new(),
+            summary: log.summary.clone(),
+            curve: curve(&log.records),
+        }
     }
 
     /// Where it stood when it first reached an accuracy.
@@ -140,36 +118,24 @@ fn read(path: &Path) -> Result<String, Error> {
     fs::read_to_string(path).map_err(Error::io("read", path))
 }
 
-fn parse_rounds(text: &str) -> Result<Vec<Stand>, String> {
-    let mut lines = text.lines();
-    let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
-    let column = |name: &str| {
-        let place = header.iter().position(|column| *column == name);
-        place.ok_or_else(|| format!("has no column `{name}`"))
+fn curve(records: &[RoundRecord]) -> Vec<Stand> {
+    let mut beyond_paper_j = 0.0;
+    let stand = |record: &RoundRecord| {
+        let beyond = [EnergyItem::ReturnFlight, EnergyItem::Leak];
+        beyond_paper_j += beyond
+            .iter()
+            .map(|&item| record.energy.get(item))
+            .sum::<f64>();
+        Stand {
+            round: record.round,
+            clock_s: record.clock_s,
+            energy_j: record.cumulative_energy_j,
+            paper_energy_j: record.cumulative_energy_j - beyond_paper_j,
+            accuracy: record.test_accuracy,
+            selected: record.selected as f64,
+        }
     };
-    let columns = [
-        column("clock_s")?,
-        column("cumulative_energy_j")?,
-        column("test_accuracy")?,
-        column("selected")?,
-    ];
-    let stand = |(index, line): (usize, &str)| {
-        let cells: Vec<&str> = line.split(',').collect();
-        let number = |place: usize| -> Result<f64, String> {
-            let cell = cells.get(place).copied().unwrap_or_default();
-            cell.parse()
-                .map_err(|_| format!("line {}: {cell:?} is not a number", index + 2))
-        };
-        let [clock_s, energy_j, accuracy, selected] = columns;
-        Ok(Stand {
-            round: index + 1,
-            clock_s: number(clock_s)?,
-            energy_j: number(energy_j)?,
-            accuracy: number(accuracy)?,
-            selected: number(selected)?,
-        })
-    };
-    lines.enumerate().map(stand).collect()
+    records.iter().map(stand).collect()
 }
 
 /// The first line in which two texts differ, for messages.
@@ -185,6 +151,7 @@ pub fn first_difference(there: &str, wanted: &str) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::Scenario;
 
     /// A run of which only the curve is told: time, energy, accuracy.
     pub(in crate::experiment) fn run(seed: u64, curve: &[(f64, f64, f64)]) -> StoredRun {
@@ -192,6 +159,7 @@ pub(super) mod tests {
             round: index + 1,
             clock_s,
             energy_j,
+            paper_energy_j: energy_j,
             accuracy,
             selected: 10.0,
         };
@@ -199,51 +167,24 @@ pub(super) mod tests {
         let last = curve.last().copied();
         StoredRun {
             folder: format!("runs/{seed}").into(),
-            summary: StoredSummary {
-                method: "hfl".into(),
-                seed,
+            summary: Summary {
                 rounds: curve.len(),
-                stopped_by: "max_rounds".into(),
                 final_accuracy: last.map_or(0.0, |stand| stand.accuracy),
-                best_accuracy: curve.iter().map(|stand| stand.accuracy).fold(0.0, f64::max),
+                best_accuracy: curve.iter().map(|s| s.accuracy).fold(0.0, f64::max),
                 total_time_s: last.map_or(0.0, |stand| stand.clock_s),
                 total_energy_j: last.map_or(0.0, |stand| stand.energy_j),
                 updates_computed: 100,
                 updates_lost: 5,
-                version: env!("CARGO_PKG_VERSION").into(),
+                seed,
+                ..Summary::new(
+                    &Scenario::default().check().unwrap(),
+                    "hfl",
+                    &[],
+                    StoppedBy::MaxRounds,
+                )
             },
             curve,
         }
-    }
-
-    const ROUNDS: &str = "round,clock_s,cumulative_energy_j,test_accuracy,selected,more\n\
-        1,2.5,10,0.4,30,x\n2,5,20,0.8,20,x\n3,7.5,31,0.7,10,x\n";
-
-    #[test]
-    fn rounds_are_read_by_column_name() {
-        let curve = parse_rounds(ROUNDS).unwrap();
-        assert_eq!(curve.len(), 3);
-        let expected = Stand {
-            round: 2,
-            clock_s: 5.0,
-            energy_j: 20.0,
-            accuracy: 0.8,
-            selected: 20.0,
-        };
-        assert_eq!(curve[1], expected);
-    }
-
-    #[test]
-    fn tables_that_are_none_say_where() {
-        assert!(
-            parse_rounds("round,clock_s\n")
-                .unwrap_err()
-                .contains("cumulative_energy_j")
-        );
-        let broken = ROUNDS.replace("0.8", "high");
-        assert!(parse_rounds(&broken).unwrap_err().contains("line 3"));
-        let cut = "clock_s,cumulative_energy_j,test_accuracy,selected\n1,2";
-        assert!(parse_rounds(cut).is_err());
     }
 
     #[test]

@@ -74,7 +74,8 @@ fn plan(methods: &str) -> ComparePlan {
 }
 
 fn run_all(runs: &[PlannedRun], folder: &Path) -> super::runner::Done {
-    run_missing(runs, folder, 2, &AtomicBool::new(false), &|_, _| {}).unwrap()
+    let runs: Vec<_> = runs.iter().collect();
+    run_missing(&runs, folder, 2, &AtomicBool::new(false), &|_, _| {}).unwrap()
 }
 
 #[test]
@@ -97,11 +98,17 @@ fn a_raised_stop_leaves_nothing_half_done() {
     let dir = tempfile::tempdir().unwrap();
     let runs = plan("hfl").runs().unwrap().concat();
     let stop = AtomicBool::new(false);
-    let done = run_missing(&runs, dir.path(), 1, &stop, &|_, news| {
-        if matches!(news, News::Round(_)) {
-            stop.store(true, Ordering::Relaxed);
-        }
-    })
+    let done = run_missing(
+        &runs.iter().collect::<Vec<_>>(),
+        dir.path(),
+        1,
+        &stop,
+        &|_, news| {
+            if matches!(news, News::Round(_)) {
+                stop.store(true, Ordering::Relaxed);
+            }
+        },
+    )
     .unwrap();
     assert!(done.interrupted);
     assert_eq!(
@@ -122,7 +129,8 @@ fn folders_that_hold_something_else_are_refused() {
         fs::write(&path, text.replace(from, to)).unwrap();
         let error = StoredRun::find(dir.path(), &runs[0]).unwrap_err();
         assert!(error.to_string().contains(said), "{error}");
-        assert!(run_missing(&runs, dir.path(), 1, &AtomicBool::new(false), &|_, _| {}).is_err());
+        let all: Vec<_> = runs.iter().collect();
+        assert!(run_missing(&all, dir.path(), 1, &AtomicBool::new(false), &|_, _| {}).is_err());
         fs::write(&path, text).unwrap();
     };
     refused("scenario.toml", "seed = 1", "seed = 7", "seed = 7");

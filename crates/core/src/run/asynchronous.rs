@@ -206,3 +206,92 @@ impl Simulation {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::scenario::Scenario;
+
+    fn simulation(settings: &[&str]) -> (Simulation, Method) {
+        let text = "[devices]\ncount = 40\n[data]\ndata_volume = 80\nprobe_samples = 10\npersonal_samples = 1\n\
+                    [model]\nname = \"logistic\"\n[training]\nmax_edge_rounds = 3\n";
+        let scenario = Scenario::parse(text, settings).unwrap().check().unwrap();
+        let method = Method::named("hfedat", &scenario).unwrap();
+        (Simulation::new(&scenario, 2).unwrap(), method)
+    }
+
+    /// Devices move into other cells while their pass goes on: nobody else may take them.
+    #[test]
+    fn nobody_trains_in_two_cells_at_once() {
+        let moving = ["mobility.hop_probability=0.9", "selection.share=1"];
+        let (mut simulation, mut method) = simulation(&moving);
+        let mut moved = 0;
+        for _ in 0..12 {
+            simulation.step(&mut method).unwrap().unwrap();
+            let passes = &simulation.passes;
+            let mut training = HashSet::new();
+            for (_, uav, activity) in passes.queue.iter() {
+                let cell = &passes.cells[uav.index()];
+                if activity.step == Step::Train {
+                    assert!(cell.devices.iter().all(|device| training.insert(*device)));
+                }
+            }
+            assert_eq!(training, passes.busy());
+            let nearest = simulation.world.coverage().nearest;
+            let elsewhere = passes.queue.iter().flat_map(|(_, uav, _)| {
+                let cell = &passes.cells[uav.index()];
+                cell.devices.iter().map(move |device| (uav, *device))
+            });
+            moved += elsewhere
+                .filter(|(uav, device)| nearest[device.index()] != Some(*uav))
+                .count();
+        }
+        assert!(moved > 0, "the world never put it to the test");
+    }
+
+    /// A pass that is under way when a round ends costs the next round only the rest of its time.
+    #[test]
+    fn time_is_shared_between_rounds() {
+        let (simulation, mut method) = simulation(&[]);
+        let mut passes = Passes::new(5);
+        passes.cells[0].cost.slowest.compute_s = 6.0;
+        passes.cells[0].cost.slowest.upload_s = 2.0;
+        let mut round = Round {
+            passes,
+            books: Books::open(2, &simulation.world),
+            began_s: 10.0,
+            path: vec![Time::default(); 5],
+            cells: Vec::new(),
+            cell_outcomes: Vec::new(),
+            device_outcomes: Vec::new(),
+            edge_rounds: Vec::new(),
+            loss: 0.0,
+            iterations: 0,
+            updates: 0,
+            delivered: 0,
+            merged_by: None,
+            method: &mut method,
+        };
+        // Began at 5 s, fetched for 2 s, then 8 s of training: of its 10 s, 5 fall into this round.
+        let training = Activity {
+            began_s: 5.0,
+            fetch_s: 2.0,
+            step: Step::Train,
+        };
+        round.note_time(UavId(0), &training, 15.0);
+        let handing_over = Activity {
+            began_s: 15.0,
+            fetch_s: 0.0,
+            step: Step::HandOver { to: UavId(1) },
+        };
+        round.note_time(UavId(0), &handing_over, 16.5);
+        let path = round.path[0];
+        assert_eq!(path.get(TimeItem::Broadcast), 1.0);
+        assert_eq!(path.get(TimeItem::Compute), 3.0);
+        assert_eq!(path.get(TimeItem::Upload), 1.0);
+        assert_eq!(path.get(TimeItem::Offload), 1.5);
+        assert_eq!(path.total_s(), 6.5);
+    }
+}

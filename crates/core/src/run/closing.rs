@@ -56,6 +56,7 @@ impl ClosedRound {
             round: self.record.round,
             before: self.before,
             after: self.after,
+            covered: self.record.covered,
             energy_j: self.record.energy.total_j(),
             time_s: self.time_s,
             cells: &self.cells,

@@ -36,7 +36,7 @@ impl RunLog {
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let scenario = Scenario::load(&folder.join("scenario.toml"), &[] as &[&str])?;
         let summary = Self::read_summary(folder)?;
-        let mut records = rounds(&Table::read(folder, "rounds.csv")?)?;
+        let mut records = Self::read_rounds(folder)?;
         let mut places = HashMap::new();
         for (place, record) in records.iter().enumerate() {
             places.insert(record.round, place);
@@ -71,6 +71,14 @@ impl RunLog {
             records,
             summary,
         })
+    }
+
+    /// Reads only `rounds.csv`: rounds without their UAVs, devices and events.
+    ///
+    /// # Errors
+    /// As [`RunLog::read`].
+    pub fn read_rounds(folder: &Path) -> Result<Vec<RoundRecord>, Error> {
+        rounds(&Table::read(folder, "rounds.csv")?)
     }
 
     /// Reads only what a run came to.

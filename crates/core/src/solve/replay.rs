@@ -185,7 +185,7 @@ mod tests {
             action: vec![number + 0.2],
             reward: number + 0.3,
             next_state: vec![number + 0.4, number + 0.5],
-            done: number as u32 % 2 == 0,
+            done: number % 2.0 == 0.0,
         }
     }
 

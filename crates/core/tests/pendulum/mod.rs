@@ -57,9 +57,9 @@ pub(crate) fn evaluate(agent: &mut Td3, seed: u64, episodes: u64) -> Result<f64,
     Ok(total / episodes as f64)
 }
 
-/// The default networks, 64, 64, are smaller than the 256, 256 of the published results, and learn this in seconds.
-fn settings() -> Settings {
+fn settings(width: usize) -> Settings {
     Settings {
+        hidden: vec![width; 2],
         action_low: -2.0,
         action_high: 2.0,
         actor_learning_rate: 1e-3,
@@ -70,14 +70,16 @@ fn settings() -> Settings {
     }
 }
 
-/// Learns for `steps` steps, one update each once there are enough, and shows the agent to `every_1000` so often.
+/// Learns for `steps` steps with two hidden layers of `width` units, one update each once there are enough. Shows
+/// the agent to `every_1000` so often.
 pub(crate) fn learn(
+    width: usize,
     seed: u64,
     steps: usize,
     mut every_1000: impl FnMut(usize, &mut Td3) -> Result<(), Td3Error>,
 ) -> Result<Td3, Td3Error> {
     let mut rng = stream(seed, Stream::Association, 0, 0);
-    let mut agent = Td3::new(settings(), 3, 1, &mut rng)?;
+    let mut agent = Td3::new(settings(width), 3, 1, &mut rng)?;
     let mut pendulum = Pendulum::new(&mut rng);
     for step in 1..=steps {
         let state = pendulum.state();

@@ -2,23 +2,25 @@
 
 use aerofed::RoundRecord;
 use aerofed::experiment::curve::{Along, mean_accuracy};
-use aerofed::experiment::results::Point;
+use aerofed::experiment::results::{Axis, Panel, PanelKind, Point, Series};
 use aerofed::experiment::statistics::Estimate;
-use aerofed::experiment::stored::StoredRun;
+use aerofed::experiment::stored::{Stand, StoredRun};
 use aerofed::run_folder::RunLog;
+use aerofed::world::Status;
 
-use super::data::{AxisWords, Chart, SeriesLook, Spot, View, short};
-use super::groups::{RunGroup, stored};
+use super::data::{AxisWords, Chart, NamedTick, SeriesLook, Spot, View, short};
+use super::groups::RunGroup;
 use crate::palette::{self, Look, look};
+use crate::panel::{axis_label, symbol, units};
 use crate::progress::thinned;
-use crate::units::{Unit, energy_unit, time_unit};
+use crate::units::Unit;
 
 /// More points than this cannot be told apart.
 const MOST_POINTS: usize = 400;
 /// More UAVs than this cannot be told apart either.
 const MOST_UAVS: usize = 24;
 
-pub(super) fn series_look(label: &str, Look { colour, dash }: Look) -> SeriesLook {
+fn series_look(label: &str, Look { colour, dash }: Look) -> SeriesLook {
     SeriesLook {
         label: label.into(),
         colour: palette::name(colour),
@@ -27,7 +29,7 @@ pub(super) fn series_look(label: &str, Look { colour, dash }: Look) -> SeriesLoo
 }
 
 /// A value with its interval, in a unit of display.
-pub(super) fn spot(x: f64, y: Option<&Estimate>, of: usize, size: f64) -> Spot {
+fn spot(x: f64, y: Option<&Estimate>, of: usize, size: f64) -> Spot {
     let shown = |value: f64| Some(short(value / size)).filter(|value| value.is_finite());
     Spot(
         short(x),
@@ -39,17 +41,7 @@ pub(super) fn spot(x: f64, y: Option<&Estimate>, of: usize, size: f64) -> Spot {
     )
 }
 
-fn single(x: f64, value: f64) -> Spot {
-    let estimate = Estimate {
-        mean: value,
-        low: None,
-        high: None,
-        n: 1,
-    };
-    spot(x, Some(&estimate), 1, 1.0)
-}
-
-pub(super) fn axis(name: &str, unit: &str) -> AxisWords {
+fn axis(name: &str, unit: &str) -> AxisWords {
     AxisWords {
         name: name.into(),
         label: match unit {
@@ -62,79 +54,124 @@ pub(super) fn axis(name: &str, unit: &str) -> AxisWords {
 }
 
 /// Test accuracy over rounds, time and energy: every round of a single run, the mean of several.
-pub(super) fn accuracy(groups: &[RunGroup]) -> Chart {
+pub(super) fn accuracy(groups: &[RunGroup]) -> Vec<Panel> {
     let runs: Vec<Vec<StoredRun>> = groups
         .iter()
-        .map(|group| group.runs.iter().map(stored).collect())
+        .map(|group| group.runs.iter().map(StoredRun::of).collect())
         .collect();
-    let largest = |of: fn(&RunLog) -> f64| {
-        let all = groups.iter().flat_map(|group| group.runs.iter().map(of));
-        all.fold(0.0, f64::max)
-    };
-    let plain = Unit {
-        symbol: "",
-        size: 1.0,
-    };
-    let time = time_unit(largest(|run| run.summary.total_time_s));
-    let energy = energy_unit(largest(|run| run.summary.total_energy_j));
-    let view = |name: &str, x: AxisWords, along, unit: Unit| View {
-        name: name.into(),
-        x,
-        y: axis("test accuracy", "%"),
-        points: runs
-            .iter()
-            .map(|runs| accuracy_points(runs, along, unit.size))
-            .collect(),
-    };
-    let rounds = AxisWords {
-        label: "global rounds".into(),
-        ..axis("round", "")
-    };
     let title = match groups.iter().map(|group| group.runs.len()).max() {
         Some(2..) => "Test accuracy: mean over seeds, 95 % interval",
         _ => "Test accuracy",
     };
-    Chart {
+    let panel = |id: &str, (label, unit): (&str, &str), along| Panel {
+        id: id.into(),
         title: title.into(),
-        kind: "lines",
+        kind: PanelKind::Lines,
+        x: panel_axis(label, unit),
+        y: panel_axis("test accuracy", ""),
         series: groups
             .iter()
-            .map(|group| series_look(&group.label, look(group.style)))
+            .zip(&runs)
+            .map(|(group, runs)| Series {
+                label: group.label.clone(),
+                method: String::new(),
+                style: group.style,
+                points: accuracy_points(runs, along),
+                runs: Vec::new(),
+            })
             .collect(),
-        views: vec![
-            view("over rounds", rounds, Along::Round, plain),
-            view(
-                "over time",
-                axis("simulated time", time.symbol),
-                Along::TimeS,
-                time,
-            ),
-            view(
-                "over energy",
-                axis("energy", energy.symbol),
-                Along::EnergyJ,
-                energy,
-            ),
-        ],
+    };
+    vec![
+        panel("rounds", ("global rounds", "rounds"), Along::Round),
+        panel("time", ("simulated time", "s"), Along::TimeS),
+        panel("energy", ("energy", "J"), Along::EnergyJ),
+    ]
+}
+
+fn panel_axis(label: &str, unit: &str) -> Axis {
+    Axis {
+        label: label.into(),
+        unit: unit.into(),
+        ticks: Vec::new(),
     }
 }
 
-fn accuracy_points(runs: &[StoredRun], along: Along, size: f64) -> Vec<Spot> {
-    if let [run] = runs {
-        let stands = thinned(run.curve.len(), MOST_POINTS).map(|index| &run.curve[index]);
-        let at = |stand: &aerofed::experiment::stored::Stand| match along {
+fn accuracy_points(runs: &[StoredRun], along: Along) -> Vec<Point> {
+    let points: Vec<Point> = match runs {
+        [run] => run.curve.iter().map(|stand| exact(stand, along)).collect(),
+        runs => mean_accuracy(&runs.iter().collect::<Vec<_>>(), along),
+    };
+    let kept = thinned(points.len(), MOST_POINTS);
+    kept.map(|index| points[index].clone()).collect()
+}
+
+fn exact(stand: &Stand, along: Along) -> Point {
+    Point {
+        x: match along {
             Along::Round => stand.round as f64,
             Along::TimeS => stand.clock_s,
             Along::EnergyJ => stand.energy_j,
-        };
-        return stands
-            .map(|stand| single(at(stand) / size, 100.0 * stand.accuracy))
-            .collect();
+        },
+        y: Estimate::of(&[stand.accuracy]),
+        of: 1,
     }
-    let points: Vec<Point> = mean_accuracy(&runs.iter().collect::<Vec<_>>(), along);
-    let kept = thinned(points.len(), MOST_POINTS).map(|index| &points[index]);
-    kept.map(|p| spot(p.x / size, p.y.as_ref(), p.of, 0.01))
-        .collect()
+}
+
+/// Panels with the same series as one chart: a view for each.
+pub(super) fn of_panels(title: &str, panels: &[(&str, &Panel)]) -> Chart {
+    let first = panels.first().map(|(_, panel)| *panel);
+    Chart {
+        title: title.into(),
+        kind: match first.map(|panel| panel.kind) {
+            Some(PanelKind::Bars) => "bars",
+            _ => "lines",
+        },
+        series: first.map_or(Vec::new(), |panel| {
+            let looks = panel.series.iter();
+            looks
+                .map(|series| series_look(&series.label, look(series.style)))
+                .collect()
+        }),
+        views: panels
+            .iter()
+            .map(|(name, panel)| view(name, panel))
+            .collect(),
+    }
+}
+
+fn view(name: &str, panel: &Panel) -> View {
+    let (x_unit, y_unit) = units(panel);
+    let spots = |series: &Series| -> Vec<Spot> {
+        let points = series.points.iter();
+        points
+            .map(|p| spot(p.x / x_unit.size, p.y.as_ref(), p.of, y_unit.size))
+            .collect()
+    };
+    View {
+        name: name.into(),
+        x: words(&panel.x, &x_unit),
+        y: words(&panel.y, &y_unit),
+        points: panel.series.iter().map(spots).collect(),
+    }
+}
+
+fn words(axis: &Axis, unit: &Unit) -> AxisWords {
+    AxisWords {
+        name: match axis.unit.as_str() {
+            "rounds" => "round".into(),
+            _ => axis.label.clone(),
+        },
+        label: axis_label(axis, unit),
+        unit: symbol(axis, unit).into(),
+        ticks: axis
+            .ticks
+            .iter()
+            .map(|tick| NamedTick {
+                at: short(tick.at / unit.size),
+                label: tick.label.clone(),
+            })
+            .collect(),
+    }
 }
 
 /// What else a single run has to show: losses, devices, batteries.
@@ -154,12 +191,16 @@ fn over_rounds(log: &RunLog, title: &str, y: AxisWords, curves: Vec<Named>) -> C
     let records = &log.records;
     let points = |(_, _, value): &Named| -> Vec<Spot> {
         let kept = thinned(records.len(), MOST_POINTS).map(|index| &records[index]);
-        kept.map(|record| single(record.round as f64, value(record)))
-            .collect()
+        kept.map(|record| {
+            let value = Estimate::of(&[value(record)]);
+            spot(record.round as f64, value.as_ref(), 1, 1.0)
+        })
+        .collect()
     };
-    let rounds = AxisWords {
-        label: "global rounds".into(),
-        ..axis("round", "")
+    let rounds = panel_axis("global rounds", "rounds");
+    let plain = Unit {
+        symbol: "",
+        size: 1.0,
     };
     Chart {
         title: title.into(),
@@ -170,7 +211,7 @@ fn over_rounds(log: &RunLog, title: &str, y: AxisWords, curves: Vec<Named>) -> C
             .collect(),
         views: vec![View {
             name: String::new(),
-            x: rounds,
+            x: words(&rounds, &plain),
             y,
             points: curves.iter().map(points).collect(),
         }],
@@ -201,8 +242,9 @@ fn batteries(log: &RunLog, uavs: usize) -> Chart {
         let colour = palette::uav_colour(uav);
         let dash = look(8 * (uav / 7)).dash;
         let share = move |record: &RoundRecord| {
-            let found = record.uavs.get(uav);
-            found.map_or(f64::NAN, |uav| 100.0 * uav.battery_after_j / full_j)
+            let there = record.uavs.get(uav);
+            let there = there.filter(|uav| uav.status != Status::Lost);
+            there.map_or(f64::NAN, |uav| 100.0 * uav.battery_after_j / full_j)
         };
         (format!("UAV {uav}"), Look { colour, dash }, Box::new(share))
     };

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use aerofed::Scenario;
-use aerofed::experiment::stored::{Stand, StoredRun, StoredSummary};
 use aerofed::method::REGISTRY;
 use aerofed::record::Sightings;
 use aerofed::run_folder::RunLog;
@@ -124,35 +123,6 @@ fn flatten(path: &str, table: &toml::Table, flat: &mut BTreeMap<String, String>)
             toml::Value::Table(inner) => flatten(&path, inner, flat),
             value => _ = flat.insert(path, value.to_string()),
         }
-    }
-}
-
-/// The run as comparisons see it.
-pub(super) fn stored(log: &RunLog) -> StoredRun {
-    let summary = &log.summary;
-    let stand = |record: &aerofed::RoundRecord| Stand {
-        round: record.round,
-        clock_s: record.clock_s,
-        energy_j: record.cumulative_energy_j,
-        accuracy: record.test_accuracy,
-        selected: record.selected as f64,
-    };
-    StoredRun {
-        folder: Default::default(),
-        summary: StoredSummary {
-            method: summary.method.clone(),
-            seed: summary.seed,
-            rounds: summary.rounds,
-            stopped_by: String::new(),
-            final_accuracy: summary.final_accuracy,
-            best_accuracy: summary.best_accuracy,
-            total_time_s: summary.total_time_s,
-            total_energy_j: summary.total_energy_j,
-            updates_computed: summary.updates_computed,
-            updates_lost: summary.updates_lost,
-            version: summary.version.to_string(),
-        },
-        curve: log.records.iter().map(stand).collect(),
     }
 }
 

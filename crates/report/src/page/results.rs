@@ -1,25 +1,21 @@
 //! Figures, tables and claims of a results file.
 
-use aerofed::experiment::markdown::{percent as share, plus_minus};
-use aerofed::experiment::results::{
-    Axis, Claim, Figure, Map, Measure, Panel, PanelKind, Results, Table, Verdict,
-};
-use aerofed::experiment::statistics::Estimate;
+use aerofed::experiment::results::{Claim, Figure, Map, Results, Table, Verdict};
 
-use super::charts::{axis, series_look, spot};
-use super::data::{AxisWords, Chart, NamedTick, PageData, Spot, StillMap, StillUav, View, short};
+use super::charts::of_panels;
+use super::data::{PageData, StillMap, StillUav};
 use super::html::{Cell, card, chart, heading, note, table};
-use crate::palette::look;
+use crate::claims::{cell_words, number_words, ours_words, seeds_words, verdict_words};
 use crate::svg::escape;
-use crate::units::{Unit, energy_unit, percent, percent_exact, time_unit};
+use crate::units::percent;
 
-/// How a verdict reads and which class it has.
-pub(crate) fn verdict_words(verdict: Verdict) -> (&'static str, &'static str) {
+/// The style sheet's class of a verdict.
+fn class(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Agrees => ("agrees", "✓ agrees"),
-        Verdict::Weaker => ("weaker", "≈ weaker"),
-        Verdict::Contradicts => ("contradicts", "✗ contradicts"),
-        Verdict::Open => ("open", "? open"),
+        Verdict::Agrees => "agrees",
+        Verdict::Weaker => "weaker",
+        Verdict::Contradicts => "contradicts",
+        Verdict::Open => "open",
     }
 }
 
@@ -33,9 +29,11 @@ pub(super) fn score(results: &Results) -> String {
     ];
     let words = all.map(|verdict| {
         let same = results.claims.iter().filter(|c| c.verdict == verdict);
-        let (class, words) = verdict_words(verdict);
-        let number = same.count();
-        format!("<span class=\"verdict {class}\">{words}: {number}</span>")
+        let (class, words) = (class(verdict), verdict_words(verdict));
+        format!(
+            "<span class=\"verdict {class}\">{words}: {}</span>",
+            same.count()
+        )
     });
     let mut html = format!("<div class=\"score\">{}</div>", words.concat());
     if results.runs_missing > 0 {
@@ -87,7 +85,8 @@ fn figure_html(figure: &Figure, claims: &[&Claim], data: &mut PageData) -> Strin
     html += "<div class=\"pair spaced\">";
     for panel in &figure.panels {
         html += &chart(data.charts.len());
-        data.charts.push(panel_chart(panel));
+        let title = format!("({}) {}", panel.id, panel.title);
+        data.charts.push(of_panels(&title, &[("", panel)]));
     }
     for map in &figure.maps {
         let words = format!("{}, {} covered", map.title, percent(map.covered, 1));
@@ -114,13 +113,7 @@ fn table_html(found: &Table, claims: &[&Claim]) -> String {
         .rows
         .iter()
         .map(|row| {
-            let cells = row.cells.iter().map(|cell| {
-                let ours = plus_minus(cell.ours.as_ref(), 1.0);
-                Cell::Text(match cell.paper {
-                    Some(paper) => format!("{ours} (paper {paper})"),
-                    None => ours,
-                })
-            });
+            let cells = row.cells.iter().map(|cell| Cell::Text(cell_words(cell)));
             [Cell::text(&row.label)].into_iter().chain(cells).collect()
         })
         .collect();
@@ -139,120 +132,17 @@ fn table_html(found: &Table, claims: &[&Claim]) -> String {
 /// The paper's words, both numbers, and what that comes to.
 fn claims_html(claims: &[&Claim]) -> String {
     let row = |claim: &&Claim| {
-        let (class, words) = verdict_words(claim.verdict);
         vec![
             Cell::Words(claim.text.clone()),
-            Cell::Text(claim_number(claim, claim.paper)),
-            Cell::Text(claim_estimate(claim)),
-            Cell::Text(seeds(claim)),
-            Cell::Badge(class, words.into()),
+            Cell::Text(number_words(claim)),
+            Cell::Text(ours_words(claim)),
+            Cell::Text(seeds_words(claim)),
+            Cell::Badge(class(claim.verdict), verdict_words(claim.verdict).into()),
         ]
     };
     let rows: Vec<Vec<Cell>> = claims.iter().map(row).collect();
     let head = ["The paper says", "paper", "ours", "seeds", "<verdict"];
     table(&head, &rows)
-}
-
-fn seeds(claim: &Claim) -> String {
-    let sure = if claim.sure { ", sure" } else { "" };
-    match &claim.ours {
-        Some(ours) if ours.n < claim.of => format!("{} of {}{sure}", ours.n, claim.of),
-        Some(ours) => format!("{}{sure}", ours.n),
-        None => format!("0 of {}", claim.of),
-    }
-}
-
-/// Shares are told in percent.
-fn is_share(claim: &Claim) -> bool {
-    claim.measure == Measure::Saving || claim.unit.is_empty()
-}
-
-pub(crate) fn claim_number(claim: &Claim, value: f64) -> String {
-    match is_share(claim) {
-        true => percent_exact(value),
-        false => format!("{value} {}", claim.unit),
-    }
-}
-
-pub(crate) fn claim_estimate(claim: &Claim) -> String {
-    match (&claim.ours, is_share(claim)) {
-        (None, _) => "–".into(),
-        (Some(ours), true) => share(Some(ours)),
-        (Some(ours), false) => format!("{} {}", plus_minus(Some(ours), 1.0), claim.unit),
-    }
-}
-
-/// The unit in which an axis is drawn: fractions as percent, joules as kJ, seconds as they come.
-pub(crate) fn display_unit(axis: &Axis, largest: f64) -> Unit {
-    match axis.unit.as_str() {
-        "" if axis.ticks.is_empty() => Unit {
-            symbol: "%",
-            size: 0.01,
-        },
-        "J" => energy_unit(largest),
-        "s" => time_unit(largest),
-        _ => Unit {
-            symbol: "",
-            size: 1.0,
-        },
-    }
-}
-
-fn words(found: &Axis, unit: Unit) -> AxisWords {
-    let symbol = match (unit.symbol, found.unit.as_str()) {
-        // The label says what is counted.
-        ("", own) if found.label.contains(own) => "",
-        ("", own) => own,
-        (symbol, _) => symbol,
-    };
-    AxisWords {
-        ticks: found
-            .ticks
-            .iter()
-            .map(|tick| NamedTick {
-                at: short(tick.at / unit.size),
-                label: tick.label.clone(),
-            })
-            .collect(),
-        ..axis(&found.label, symbol)
-    }
-}
-
-pub(crate) fn largest<'a>(values: impl Iterator<Item = &'a f64>) -> f64 {
-    values.copied().map(f64::abs).fold(0.0, f64::max)
-}
-
-fn panel_chart(panel: &Panel) -> Chart {
-    let points = || panel.series.iter().flat_map(|series| &series.points);
-    let xs: Vec<f64> = points().map(|point| point.x).collect();
-    let means: Vec<f64> = points().filter_map(|p| Some(p.y.as_ref()?.mean)).collect();
-    let x_unit = display_unit(&panel.x, largest(xs.iter()));
-    let y_unit = display_unit(&panel.y, largest(means.iter()));
-    let spots = |points: &[aerofed::experiment::results::Point]| -> Vec<Spot> {
-        let one = |p: &aerofed::experiment::results::Point| {
-            let estimate: Option<&Estimate> = p.y.as_ref();
-            spot(p.x / x_unit.size, estimate, p.of, y_unit.size)
-        };
-        points.iter().map(one).collect()
-    };
-    Chart {
-        title: format!("({}) {}", panel.id, panel.title),
-        kind: match panel.kind {
-            PanelKind::Lines => "lines",
-            PanelKind::Bars => "bars",
-        },
-        series: panel
-            .series
-            .iter()
-            .map(|series| series_look(&series.label, look(series.style)))
-            .collect(),
-        views: vec![View {
-            name: String::new(),
-            x: words(&panel.x, x_unit),
-            y: words(&panel.y, y_unit),
-            points: panel.series.iter().map(|s| spots(&s.points)).collect(),
-        }],
-    }
 }
 
 fn still_map(map: &Map) -> StillMap {

@@ -203,6 +203,7 @@ mod tests {
             round,
             before: Quality::default(),
             after: Quality::default(),
+            covered: 0,
             energy_j: 0.0,
             time_s: 0.0,
             cells: &[],

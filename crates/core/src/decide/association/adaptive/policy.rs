@@ -91,3 +91,31 @@ impl Policy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Scenario, Td3 as Config};
+    use crate::seed::{Stream, stream};
+
+    #[test]
+    fn a_policy_for_each_kind_of_state_comes_with_the_program() {
+        let fresh_state = stream(1, Stream::Agent, 0, 0);
+        for state in [AgentState::Extended, AgentState::Paper] {
+            let config = Config {
+                state,
+                ..Scenario::default().td3
+            };
+            let mut agent = Policy::Pretrained
+                .agent(&config, &mut fresh_state.clone())
+                .unwrap();
+            let seen = vec![0.5; AgentView::state_len(state)];
+            let action = agent.act(&seen).unwrap()[0];
+            assert!((0.0..=1.0).contains(&action), "{action}");
+            let mut fresh = Policy::Fresh
+                .agent(&config, &mut fresh_state.clone())
+                .unwrap();
+            assert_ne!(fresh.act(&seen).unwrap()[0], action);
+        }
+    }
+}

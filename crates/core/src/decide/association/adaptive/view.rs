@@ -8,10 +8,11 @@
 //! quantile: β is the fitness that this share of the covered devices does not reach. Scores are
 //! relative to the best of a cell and drift with training; quantiles stay.
 //!
-//! `reward = "cost_aware"`: x / x̄ - λ_4 E / Ē - λ_5 T / T̄ (λ_4 + λ_5 scaled to 1), where x is what the *global* model gained, E the
-//! energy and T the time of the whole round, and x̄, Ē, T̄ are running means. Where its mean slope is zero, gain per
-//! (energy^λ_4 time^λ_5) is largest: the agents climb progress per cost, not progress. The gain is λ_6 times the loss drop, relative to
-//! the loss, plus λ_7 times the accuracy gain; because it fades like 1 / round, round x gain is averaged.
+//! `reward = "cost_aware"`: progress per cost, y / (e^λ_4 t^λ_5) with λ_4 + λ_5 scaled to 1. Whoever makes the most progress for its
+//! cost at every loss there is on the way down gets there cheapest. Progress y is λ_6 times the relative loss drop of the *global*
+//! model plus λ_7 times its accuracy gain, times (first loss / loss)^1.4: loss curves here fall like round^-0.7, so that y is about
+//! the same in early and late rounds. Costs e and t are the energy and the time of the whole round relative to one with every
+//! covered device, as it would be if the edge rounds' part grew with the number of devices.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,10 +21,8 @@ use crate::scenario::{self, AgentReward, AgentState, ValidScenario};
 
 /// Quantiles of fitness in the extended state.
 const QUANTILES: [f64; 5] = [0.1, 0.3, 0.5, 0.7, 0.9];
-/// How fast running means follow.
-const FOLLOW: f64 = 0.2;
-/// The mean gain counts at least as this share of the mean size of gains: late in training, gains are mostly noise.
-const LEAST_GAIN: f64 = 0.25;
+/// Progress counts as loss^-1.4: loss curves fall like round^-0.7.
+const FADING: f64 = 1.4;
 /// No reward is larger.
 const REWARD_LIMIT: f64 = 4.0;
 
@@ -42,25 +41,8 @@ pub struct AgentView {
     edge_models: Vec<Option<Quality>>,
     /// Share of a round's time that does not depend on how many train.
     overhead: f64,
-    /// Of round x gain, and of its size.
-    gain: RunningMean,
-    gain_size: RunningMean,
-    energy_j: RunningMean,
-    time_s: RunningMean,
-}
-
-/// An exponentially forgetting mean that starts at its first value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct RunningMean(Option<f64>);
-
-impl RunningMean {
-    /// Takes in a value and gives the mean with it.
-    fn with(&mut self, value: f64) -> f64 {
-        let before = self.0.unwrap_or(value);
-        let mean = before + FOLLOW * (value - before);
-        self.0 = Some(mean);
-        mean
-    }
+    /// Loss of the first global model.
+    first_loss: Option<f64>,
 }
 
 impl AgentView {
@@ -86,10 +68,7 @@ impl AgentView {
             battery_j: scenario.uavs.battery_j,
             edge_models: vec![None; scenario.uavs.count],
             overhead: 0.0,
-            gain: RunningMean::default(),
-            gain_size: RunningMean::default(),
-            energy_j: RunningMean::default(),
-            time_s: RunningMean::default(),
+            first_loss: None,
         }
     }
 
@@ -166,17 +145,12 @@ impl AgentView {
             .iter()
             .map(|cell| self.edge_gain(cell, outcome))
             .collect();
-        let slowest_s = outcome
-            .cells
-            .iter()
-            .map(|cell| cell.time_s)
-            .fold(0.0, f64::max);
-        self.overhead = 1.0 - slowest_s / outcome.time_s;
-        let progress = self.progress(outcome);
+        self.overhead = 1.0 - slowest_s(outcome) / outcome.time_s;
+        let progress_per_cost = self.progress_per_cost(outcome);
         let reward = |(index, cell): (usize, &CellOutcome)| {
             let earned = match self.reward {
                 AgentReward::Paper => gains[index],
-                AgentReward::CostAware => progress,
+                AgentReward::CostAware => progress_per_cost,
             };
             let penalty = penalties[index] * cell.overrun.powi(2);
             tame((earned - penalty).clamp(-REWARD_LIMIT, REWARD_LIMIT))
@@ -184,16 +158,21 @@ impl AgentView {
         outcome.cells.iter().enumerate().map(reward).collect()
     }
 
-    /// Progress of a round less its cost, all relative to what is usual.
-    fn progress(&mut self, outcome: &RoundOutcome) -> f64 {
-        let drop = (outcome.before.loss / outcome.after.loss).ln();
-        let rise = outcome.after.accuracy - outcome.before.accuracy;
-        let gain = self.loss_weight * drop + self.accuracy_weight * rise;
-        let gain = gain * outcome.round as f64;
-        let least = LEAST_GAIN * self.gain_size.with(gain.abs());
-        gain / self.gain.with(gain).max(least)
-            - self.energy_weight * outcome.energy_j / self.energy_j.with(outcome.energy_j)
-            - self.time_weight * outcome.time_s / self.time_s.with(outcome.time_s)
+    /// Progress of a round per cost.
+    fn progress_per_cost(&mut self, outcome: &RoundOutcome) -> f64 {
+        let (before, after) = (outcome.before, outcome.after);
+        let first_loss = *self.first_loss.get_or_insert(before.loss);
+        let gain = self.loss_weight * (before.loss / after.loss).ln()
+            + self.accuracy_weight * (after.accuracy - before.accuracy);
+        let progress = gain * (first_loss / before.loss).powf(FADING);
+        let selected: usize = outcome.cells.iter().map(|cell| cell.selected).sum();
+        // How much dearer the edge rounds would be with everybody.
+        let growth = outcome.covered as f64 / selected.max(1) as f64;
+        let relative = |whole: f64, edge: f64| whole / (whole - edge + edge * growth);
+        let edge_j = outcome.cells.iter().map(|cell| cell.energy_j).sum();
+        let energy = relative(outcome.energy_j, edge_j);
+        let time = relative(outcome.time_s, slowest_s(outcome));
+        progress / (energy.powf(self.energy_weight) * time.powf(self.time_weight))
     }
 
     /// λ_6 times the loss drop plus λ_7 times the accuracy gain, Eqs. (42)-(45).
@@ -210,6 +189,15 @@ impl AgentView {
         *last = Some(after);
         self.gained(before, after)
     }
+}
+
+/// Seconds of the slowest cell's edge rounds.
+fn slowest_s(outcome: &RoundOutcome) -> f64 {
+    outcome
+        .cells
+        .iter()
+        .map(|cell| cell.time_s)
+        .fold(0.0, f64::max)
 }
 
 fn ascending(values: &[f64]) -> Vec<f64> {
@@ -264,6 +252,7 @@ mod tests {
             round: 1,
             before: quality(2.0, 0.3),
             after: quality(1.6, 0.5),
+            covered: 12,
             energy_j: 1_000.0,
             time_s: 4.0,
             cells,
@@ -296,20 +285,20 @@ mod tests {
         close(&view.rewards(&outcome(&second), &[1.0; 2]), &[-0.05, 0.70]);
     }
 
-    /// By hand. In the first round the running means are the round itself: 1 - 0.5 - 0.5. In the second the gain is
-    /// half as large by twice the round, energy is double and time half: means are 1.2 and 0.9 of the first.
+    /// By hand: the loss halves, so progress is 0.5 ln 2. Edge rounds took 600 of 1000 J and 3 of 4 s, and half of the covered
+    /// trained: with everybody it would have been 1600 J and 7 s. A later round from half the loss counts 2^1.4 times.
     #[test]
-    fn the_cost_aware_reward_is_progress_less_cost() {
+    fn the_cost_aware_reward_is_progress_per_cost() {
         let mut view = view(&["td3.reward=cost_aware"]);
         let cells = [cell(0, None, 400.0, 3.0), cell(1, None, 200.0, 2.0)];
         let mut round = outcome(&cells);
         (round.before, round.after) = (quality(2.0, 0.3), quality(1.0, 0.3));
-        close(&view.rewards(&round, &[1.0; 2]), &[0.0, 0.0]);
-        round.round = 2;
-        round.after = quality(2.0 / 2f64.sqrt(), 0.3);
-        (round.energy_j, round.time_s) = (2_000.0, 2.0);
-        let expected = 1.0 - 0.5 * 2.0 / 1.2 - 0.5 * 0.5 / 0.9;
+        let cost = (1000.0f64 / 1600.0 * 4.0 / 7.0).sqrt();
+        let expected = 0.5 * 2f64.ln() / cost;
         close(&view.rewards(&round, &[1.0; 2]), &[expected; 2]);
+        (round.before, round.after) = (quality(1.0, 0.3), quality(0.5, 0.3));
+        let later = expected * 2f64.powf(1.4);
+        close(&view.rewards(&round, &[1.0; 2]), &[later; 2]);
     }
 
     #[test]

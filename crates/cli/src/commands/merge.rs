@@ -1,0 +1,38 @@
+//! `aerofed merge`
+
+use std::path::{Path, PathBuf};
+
+use aerofed::experiment::merge::merge;
+use aerofed::experiment::reproduction::Reproduction;
+use anyhow::Result;
+use clap::Args;
+
+use super::reproduce::{verdicts, write_results};
+use crate::console::{self, BadInput};
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  \
+    aerofed merge part1 part2 --out results\n\n\
+    The folders are those of `aerofed reproduce`, of shards or of different experiments. A run that two of\n\
+    them hold must have come out the same.")]
+pub(crate) struct MergeArgs {
+    /// Results folders
+    #[arg(value_name = "DIR", required = true)]
+    folders: Vec<PathBuf>,
+    /// Where to write; may hold results already
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+pub(crate) fn run(args: &MergeArgs) -> Result<()> {
+    if args.out.as_os_str().is_empty() {
+        return Err(BadInput("`--out` is empty, allowed: a folder".into()).into());
+    }
+    let folders: Vec<&Path> = args.folders.iter().map(PathBuf::as_path).collect();
+    let (request, new) = merge(&folders, &args.out)?;
+    let results = Reproduction::new(&request)?.results(&args.out)?;
+    write_results(&args.out, &results)?;
+    console::result(&verdicts(&results))?;
+    console::message(&format!("took {new} runs into {}", args.out.display()));
+    Ok(())
+}

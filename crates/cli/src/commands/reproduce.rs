@@ -1,0 +1,186 @@
+//! `aerofed reproduce`
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use aerofed::experiment::built_in;
+use aerofed::experiment::reproduction::{Reproduction, Request};
+use aerofed::experiment::results::{Results, Scale, Verdict};
+use aerofed::experiment::write_whole;
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+use super::batch::BatchArgs;
+use crate::console::{self, BadInput};
+
+#[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    aerofed reproduce fig5\n  \
+    aerofed reproduce all --scale quick --seeds 2\n  \
+    aerofed reproduce fig10 --data-dir aerial\n  \
+    aerofed reproduce mine.toml --out results/mine\n  \
+    aerofed reproduce all --scale paper --shard 1/4 --out part1    on the first of four machines, then\n  \
+    aerofed merge part1 part2 part3 part4 --out results/paper\n\n\
+    The files of experiments/ are the format for your own. Writes results.json (figures, tables, claims with\n\
+    verdicts), results.md, and a folder for each run under runs/. Runs that two figures share are done once;\n\
+    the same command again does only what is missing; Ctrl-C keeps the runs that are finished.")]
+pub(crate) struct ReproduceArgs {
+    /// Names of the paper's figures and tables, experiment files, or `all`
+    #[arg(value_name = "NAME|FILE|all", required_unless_present = "list")]
+    experiments: Vec<String>,
+    /// List the experiments
+    #[arg(long)]
+    list: bool,
+    /// How much to run
+    #[arg(long, value_enum, default_value_t = ScaleName::Quick)]
+    scale: ScaleName,
+    /// Seeds of each experiment [default: what it says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    seeds: Option<u64>,
+    /// Do every N-th run only, as in 1/4: `aerofed merge` joins the parts
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    shard: Option<(usize, usize)>,
+    /// Folder of images for the experiments that need one, a subfolder for each class
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Where to write, and to look for finished runs [default: results/SCALE]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    batch: BatchArgs,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ScaleName {
+    /// Fewer rounds, values and methods
+    Quick,
+    /// Everything that the paper shows
+    Paper,
+}
+
+fn shard(text: &str) -> Result<(usize, usize), String> {
+    let numbers = text
+        .split_once('/')
+        .and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    match numbers {
+        Some((i, n)) if (1..=n).contains(&i) => Ok((i, n)),
+        _ => Err("allowed: I/N with I from 1 to N, as in 1/4".into()),
+    }
+}
+
+pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
+    if args.list {
+        return list();
+    }
+    let request = Request {
+        scale: match args.scale {
+            ScaleName::Quick => Scale::Quick,
+            ScaleName::Paper => Scale::Paper,
+        },
+        seeds: args.seeds,
+        data_dir: args.data_dir.clone(),
+        experiments: texts(&args.experiments)?,
+    };
+    if let Some(dir) = args.data_dir.as_ref().filter(|dir| !dir.is_dir()) {
+        return Err(BadInput(format!("`--data-dir` {}: not a folder", dir.display())).into());
+    }
+    let reproduction = Reproduction::new(&request)?;
+    let out = match (&args.out, args.scale) {
+        (Some(path), _) if path.as_os_str().is_empty() => {
+            return Err(BadInput("`--out` is empty, allowed: a folder".into()).into());
+        }
+        (Some(path), _) => path.clone(),
+        (None, ScaleName::Quick) => "results/quick".into(),
+        (None, ScaleName::Paper) => "results/paper".into(),
+    };
+    if !args.batch.quiet {
+        for skipped in reproduction.skipped() {
+            let (name, reason) = (&skipped.experiment, &skipped.reason);
+            console::message(&format!("{name} is skipped: {reason}"));
+        }
+    }
+    request.write(&out)?;
+    let runs = match args.shard {
+        Some((shard, of)) => reproduction.shard(shard, of),
+        None => reproduction.runs(),
+    };
+    let folder = out.join("runs");
+    let done = args.batch.run(&runs, &folder)?;
+    let results = reproduction.results(&out)?;
+    write_results(&out, &results)?;
+    args.batch.conclude(done, &folder)?;
+    console::result(&verdicts(&results))?;
+    if !args.batch.quiet {
+        console::message(&format!("wrote {}", out.display()));
+    }
+    Ok(())
+}
+
+fn list() -> Result<()> {
+    for (name, text) in built_in::ALL {
+        let title = aerofed::experiment::description::Description::parse(text, name)?.title;
+        console::result(&format!("{name:<8}  {title}"))?;
+    }
+    Ok(())
+}
+
+/// The experiments asked for, as text.
+fn texts(names: &[String]) -> Result<Vec<String>> {
+    let mut texts = Vec::new();
+    for name in names {
+        match (name.as_str(), built_in::named(name)) {
+            ("all", _) => texts.extend(built_in::ALL.iter().map(|(_, text)| (*text).to_owned())),
+            (_, Some(text)) => texts.push(text.into()),
+            (name, None) => texts.push(read(Path::new(name))?),
+        }
+    }
+    Ok(texts)
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).map_err(|error| {
+        let known: Vec<_> = built_in::ALL.iter().map(|(name, _)| *name).collect();
+        let shown = path.display();
+        BadInput(format!(
+            "no experiment or file {shown} ({error}); there are: {}, all",
+            known.join(", ")
+        ))
+        .into()
+    })
+}
+
+/// `results.json` and `results.md`.
+pub(super) fn write_results(out: &Path, results: &Results) -> Result<()> {
+    let json = serde_json::to_string_pretty(results)? + "\n";
+    write_whole(&out.join("results.json"), json.as_bytes())?;
+    Ok(write_whole(
+        &out.join("results.md"),
+        results.markdown().as_bytes(),
+    )?)
+}
+
+/// What became of the claims, in a line.
+pub(super) fn verdicts(results: &Results) -> String {
+    let count = |verdict| {
+        results
+            .claims
+            .iter()
+            .filter(|c| c.verdict == verdict)
+            .count()
+    };
+    let missing = match results.runs_missing {
+        0 => String::new(),
+        missing => format!("; {missing} runs are missing"),
+    };
+    format!(
+        "{} figures, {} tables from {} runs; of {} claims {} agree, {} are weaker, {} are contradicted, {} are open{missing}",
+        results.figures.len(),
+        results.tables.len(),
+        results.runs.len(),
+        results.claims.len(),
+        count(Verdict::Agrees),
+        count(Verdict::Weaker),
+        count(Verdict::Contradicts),
+        count(Verdict::Open),
+    )
+}

@@ -1,0 +1,245 @@
+//! `results.md`: results as a page of Markdown.
+
+use std::fmt::Write as _;
+
+use super::markdown::{percent, plus_minus, table};
+use super::results::{
+    Axis, Claim, Figure, Measure, Panel, Point, Results, Scale, Series, Table, Tick, Verdict,
+};
+use super::statistics::Estimate;
+
+impl Results {
+    /// The results as a page of Markdown: claims first, then figures and tables as numbers.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let scale = match self.scale {
+            Scale::Quick => "quick",
+            Scale::Paper => "paper",
+        };
+        let mut text = format!(
+            "# Results\n\nVersion {}, scale {scale}, {} runs, {}. Means with half a 95 % interval.\n",
+            self.version,
+            self.runs.len(),
+            match self.seeds.len() {
+                1 => "one seed".into(),
+                seeds => format!("up to {seeds} seeds"),
+            }
+        );
+        if self.runs_missing > 0 {
+            _ = writeln!(text, "\n**{} runs are still missing.**", self.runs_missing);
+        }
+        for skipped in &self.skipped {
+            _ = writeln!(
+                text,
+                "\n{} was skipped: {}.",
+                skipped.experiment, skipped.reason
+            );
+        }
+        if !self.claims.is_empty() {
+            let header = [
+                "claim of the paper",
+                "experiment",
+                "paper",
+                "ours",
+                "seeds",
+                "verdict",
+            ];
+            let rows: Vec<Vec<String>> = self.claims.iter().map(claim_row).collect();
+            _ = write!(text, "\n## Claims\n\n{}", table(&header, &rows));
+            text += "\nA verdict in brackets may still turn: the interval holds zero, or there is none.\n";
+        }
+        self.figures
+            .iter()
+            .for_each(|figure| write_figure(&mut text, figure));
+        self.tables
+            .iter()
+            .for_each(|table| write_table(&mut text, table));
+        text
+    }
+}
+
+fn claim_row(claim: &Claim) -> Vec<String> {
+    let as_share = claim.unit.is_empty();
+    let ours = match as_share {
+        true => percent(claim.ours.as_ref()),
+        false => with_unit(plus_minus(claim.ours.as_ref(), 1.0), &claim.unit),
+    };
+    let paper = match as_share {
+        true => format!("{:.1} %", 100.0 * claim.paper),
+        false => with_unit(claim.paper.to_string(), &claim.unit),
+    };
+    let verdict = match claim.verdict {
+        Verdict::Agrees => "agrees",
+        Verdict::Weaker => "weaker",
+        Verdict::Contradicts => "contradicts",
+        Verdict::Open => "open",
+    };
+    let sure = claim.sure || claim.verdict == Verdict::Open;
+    let told = claim.ours.map_or(0, |ours| ours.n);
+    vec![
+        match claim.measure {
+            Measure::Saving => format!("{} (saving)", claim.text),
+            Measure::Difference => format!("{} (difference)", claim.text),
+            Measure::Value => claim.text.clone(),
+        },
+        claim.experiment.clone(),
+        paper,
+        ours,
+        format!("{told}/{}", claim.of),
+        match sure {
+            true => verdict.into(),
+            false => format!("({verdict})"),
+        },
+    ]
+}
+
+fn with_unit(number: String, unit: &str) -> String {
+    match number.as_str() {
+        "-" => number,
+        _ => format!("{number} {unit}"),
+    }
+}
+
+fn write_figure(text: &mut String, figure: &Figure) {
+    // Writing to a string cannot fail.
+    _ = write!(text, "\n## {}: {}\n", figure.id, figure.title);
+    if !figure.caption.is_empty() {
+        _ = write!(text, "\n{}\n", figure.caption.trim());
+    }
+    for panel in &figure.panels {
+        write_panel(text, panel);
+    }
+    for map in &figure.maps {
+        let covered = 100.0 * map.covered;
+        _ = write!(
+            text,
+            "\n- {}: {} UAVs cover {covered:.1} %",
+            map.title,
+            map.uavs.len()
+        );
+    }
+    if !figure.maps.is_empty() {
+        text.push('\n');
+    }
+}
+
+fn write_panel(text: &mut String, panel: &Panel) {
+    let unit = match panel.y.unit.as_str() {
+        "J" => ("kJ", 1e3),
+        "" => ("%", 0.01),
+        unit => (unit, 1.0),
+    };
+    _ = write!(
+        text,
+        "\n({}) {}; {} ({}) by {}:\n\n",
+        panel.id,
+        panel.title,
+        panel.y.label,
+        unit.0,
+        named(&panel.x)
+    );
+    let columns = columns(panel);
+    let mut header = vec![""];
+    header.extend(columns.iter().map(|tick| tick.label.as_str()));
+    let row = |series: &Series| {
+        let mut row = vec![series.label.clone()];
+        row.extend(columns.iter().map(|tick| cell(series, tick.at, unit.1)));
+        row
+    };
+    let rows: Vec<Vec<String>> = panel.series.iter().map(row).collect();
+    *text += &table(&header, &rows);
+    let flattered = |point: &Point| point.y.is_some_and(|y| y.n < point.of);
+    if panel.series.iter().any(|s| s.points.iter().any(flattered)) {
+        *text += "\n\\* only over the runs that reached it: the others would have taken longer\n";
+    }
+}
+
+fn named(axis: &Axis) -> String {
+    match axis.unit.as_str() {
+        "" => axis.label.clone(),
+        unit => format!("{} ({unit})", axis.label),
+    }
+}
+
+/// The named values of the axis, or a few round ones along a curve.
+fn columns(panel: &Panel) -> Vec<Tick> {
+    const COLUMNS: usize = 5;
+    if !panel.x.ticks.is_empty() {
+        return panel.x.ticks.clone();
+    }
+    let ends = panel
+        .series
+        .iter()
+        .filter_map(|series| series.points.last());
+    let end = ends.map(|point| point.x).fold(0.0, f64::max);
+    let whole = panel.x.unit == "rounds";
+    let at = |part: usize| {
+        let at = end * part as f64 / COLUMNS as f64;
+        if whole { at.round() } else { at }
+    };
+    (1..=COLUMNS)
+        .map(|part| Tick {
+            at: at(part),
+            label: match whole {
+                true => at(part).to_string(),
+                false => format!("{:.1}", at(part)),
+            },
+        })
+        .collect()
+}
+
+/// The point nearest to a place, if there is one within a hundredth of the curve.
+fn cell(series: &Series, at: f64, unit: f64) -> String {
+    let reach = series.points.last().map_or(0.0, |point| point.x) / 100.0 + 1e-9;
+    let near = |point: &&Point| (point.x - at).abs() <= reach;
+    let distance = |point: &Point| (point.x - at).abs();
+    let nearest = series
+        .points
+        .iter()
+        .filter(near)
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let Some(point) = nearest else {
+        return "-".into();
+    };
+    match point.y {
+        Some(y) if y.n < point.of => {
+            format!("{} ({}/{}) *", plus_minus(Some(&y), unit), y.n, point.of)
+        }
+        Some(y) => plus_minus(Some(&y), unit),
+        None if point.of > 0 => format!("0/{} reached", point.of),
+        None => "-".into(),
+    }
+}
+
+fn write_table(text: &mut String, found: &Table) {
+    _ = write!(text, "\n## {}: {}\n\n", found.id, found.title);
+    if !found.caption.is_empty() {
+        _ = write!(text, "{}\n\n", found.caption.trim());
+    }
+    let unit = format!("({})", found.unit);
+    let mut header = vec![unit.as_str()];
+    header.extend(found.columns.iter().map(String::as_str));
+    let shown = |ours: Option<&Estimate>, paper: Option<f64>| match paper {
+        Some(paper) => format!("{} [{paper}]", plus_minus(ours, 1.0)),
+        None => plus_minus(ours, 1.0),
+    };
+    let rows: Vec<Vec<String>> = found
+        .rows
+        .iter()
+        .map(|row| {
+            let cells = row
+                .cells
+                .iter()
+                .map(|cell| shown(cell.ours.as_ref(), cell.paper));
+            std::iter::once(row.label.clone()).chain(cells).collect()
+        })
+        .collect();
+    *text += &table(&header, &rows);
+    if found
+        .rows
+        .iter()
+        .any(|row| row.cells.iter().any(|cell| cell.paper.is_some()))
+    {
+        *text += "\nIn brackets: what the paper prints.\n";
+    }
+}

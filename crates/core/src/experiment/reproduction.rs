@@ -1,0 +1,255 @@
+//! Several experiments together: runs that two of them share are done once, and everything that
+//! was found goes into one [`Results`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::claims::{against, judge, samples};
+use super::description::Description;
+use super::figures::{Styles, panels};
+use super::losses::study;
+use super::plan::{PlannedRun, distinct};
+use super::results::{Figure, Results, RunEntry, SCHEMA, Scale, Skipped};
+use super::stored::StoredRun;
+use super::sweep::{Finished, Sweep};
+use super::write_whole;
+use crate::Error;
+use crate::record::StoppedBy;
+
+/// What was asked for: `request.json`, complete enough to do it again anywhere.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// How much is run.
+    pub scale: Scale,
+    /// Seeds of every experiment; none: as many as each says.
+    pub seeds: Option<u64>,
+    /// Folder of the experiments that need one.
+    pub data_dir: Option<PathBuf>,
+    /// The experiments' files, as text.
+    pub experiments: Vec<String>,
+}
+
+const REQUEST: &str = "request.json";
+
+impl Request {
+    /// Reads the request that a results folder belongs to.
+    ///
+    /// # Errors
+    /// When the folder has none.
+    pub fn read(folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(REQUEST);
+        let text = fs::read_to_string(&path).map_err(|error| Error::Output {
+            path: folder.into(),
+            reason: format!("not a results folder: {REQUEST}: {error}"),
+        })?;
+        serde_json::from_str(&text).map_err(|error| Error::Output {
+            path,
+            reason: error.to_string(),
+        })
+    }
+
+    /// Leaves it in a results folder.
+    ///
+    /// # Errors
+    /// When the disk does not take it.
+    pub fn write(&self, folder: &Path) -> Result<(), Error> {
+        fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        let text = serde_json::to_string_pretty(self).unwrap_or_default();
+        write_whole(&folder.join(REQUEST), (text + "\n").as_bytes())
+    }
+
+    /// Adds the experiments of another request, which must agree in everything else.
+    ///
+    /// # Errors
+    /// When the two cannot be one.
+    pub fn join(&mut self, other: Self) -> Result<(), Error> {
+        let refuse = |what: &str| Error::Plan {
+            place: "merge".into(),
+            reason: format!("the folders differ in {what}"),
+        };
+        if self.scale != other.scale {
+            return Err(refuse("`--scale`"));
+        }
+        if self.seeds != other.seeds {
+            return Err(refuse("`--seeds`"));
+        }
+        if self.data_dir != other.data_dir {
+            return Err(refuse("`--data-dir`"));
+        }
+        for text in other.experiments {
+            if self.experiments.contains(&text) {
+                continue;
+            }
+            let name = Description::parse(&text, "experiment")?.name;
+            for known in &self.experiments {
+                if Description::parse(known, "experiment")?.name == name {
+                    return Err(refuse(&format!("experiment {name:?}")));
+                }
+            }
+            self.experiments.push(text);
+        }
+        Ok(())
+    }
+}
+
+/// A request spelled out.
+pub struct Reproduction {
+    scale: Scale,
+    sweeps: Vec<Sweep>,
+    skipped: Vec<Skipped>,
+}
+
+impl Reproduction {
+    /// Spells a request out. Experiments that need a data folder are skipped without one.
+    ///
+    /// # Errors
+    /// When an experiment cannot be run as written.
+    pub fn new(request: &Request) -> Result<Self, Error> {
+        let mut reproduction = Self {
+            scale: request.scale,
+            sweeps: Vec::new(),
+            skipped: Vec::new(),
+        };
+        let mut names = BTreeSet::new();
+        for text in &request.experiments {
+            let description = Description::parse(text, "experiment")?;
+            if !names.insert(description.name.clone()) {
+                return Err(Error::Plan {
+                    place: format!("experiment {}", description.name),
+                    reason: "asked for twice".into(),
+                });
+            }
+            if description.needs_data_dir && request.data_dir.is_none() {
+                reproduction.skipped.push(Skipped {
+                    experiment: description.name,
+                    reason: "needs a folder of images, one subfolder a class: --data-dir".into(),
+                });
+                continue;
+            }
+            let data_dir = request.data_dir.as_deref();
+            let sweep = Sweep::new(description, request.scale, request.seeds, data_dir)?;
+            reproduction.sweeps.push(sweep);
+        }
+        Ok(reproduction)
+    }
+
+    /// Every run that is needed, each once.
+    #[must_use]
+    pub fn runs(&self) -> Vec<&PlannedRun> {
+        distinct(
+            self.sweeps
+                .iter()
+                .flat_map(|s| s.cases.iter().map(|case| &case.run)),
+        )
+    }
+
+    /// The runs of shard `shard` of `of`, from 1: every `of`-th, so that dear ones are spread.
+    #[must_use]
+    pub fn shard(&self, shard: usize, of: usize) -> Vec<&PlannedRun> {
+        let mine = |(index, _): &(usize, &PlannedRun)| index % of.max(1) + 1 == shard;
+        let runs = self.runs().into_iter().enumerate();
+        runs.filter(mine).map(|(_, run)| run).collect()
+    }
+
+    /// Experiments that will not be done, and why.
+    #[must_use]
+    pub fn skipped(&self) -> &[Skipped] {
+        &self.skipped
+    }
+
+    /// Sums up what `folder`, a results folder, holds.
+    ///
+    /// # Errors
+    /// When a run's folder holds something else, or a redeployment cannot be computed.
+    pub fn results(&self, folder: &Path) -> Result<Results, Error> {
+        let runs = self.runs();
+        let mut finished = Finished::new();
+        for run in &runs {
+            if let Some(stored) = StoredRun::find(&folder.join("runs"), run)? {
+                finished.insert(run.id.clone(), stored);
+            }
+        }
+        let seeds: BTreeSet<u64> = self.sweeps.iter().flat_map(|s| s.seeds.clone()).collect();
+        let mut results = Results {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION").into(),
+            scale: self.scale,
+            seeds: seeds.into_iter().collect(),
+            figures: Vec::new(),
+            tables: Vec::new(),
+            claims: Vec::new(),
+            runs: self.index(&runs, &finished),
+            runs_missing: runs.len() - finished.len(),
+            skipped: self.skipped.clone(),
+        };
+        let mut styles = Styles::default();
+        for sweep in &self.sweeps {
+            let description = &sweep.description;
+            let mut figure = Figure {
+                id: description.name.clone(),
+                title: description.title.clone(),
+                caption: description.caption.clone(),
+                panels: panels(sweep, &finished, &mut styles),
+                maps: Vec::new(),
+            };
+            if let Some(plan) = &description.redeployment {
+                let found = study(description, plan, &sweep.base(&[])?)?;
+                figure.maps = found.maps;
+                results.tables.extend(found.table);
+                results.claims.extend(found.claims);
+            } else {
+                let judged = description.claims.iter().map(|claim| {
+                    let side = |choice| samples(sweep, &finished, claim, choice);
+                    judge(
+                        &description.name,
+                        claim,
+                        &side(&claim.of),
+                        &side(&against(claim)),
+                    )
+                });
+                results.claims.extend(judged);
+            }
+            if !figure.panels.is_empty() || !figure.maps.is_empty() {
+                results.figures.push(figure);
+            }
+        }
+        Ok(results)
+    }
+
+    fn index(&self, runs: &[&PlannedRun], finished: &Finished) -> Vec<RunEntry> {
+        let mut users: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for sweep in &self.sweeps {
+            for case in &sweep.cases {
+                let names = users.entry(&case.run.id).or_default();
+                if names.last() != Some(&sweep.description.name) {
+                    names.push(sweep.description.name.clone());
+                }
+            }
+        }
+        let entry = |run: &&PlannedRun| {
+            let summary = &finished.get(&run.id)?.summary;
+            Some(RunEntry {
+                id: run.id.clone(),
+                folder: format!("runs/{}", run.folder_name()),
+                method: summary.method.clone(),
+                seed: summary.seed,
+                experiments: users.remove(run.id.as_str()).unwrap_or_default(),
+                rounds: summary.rounds,
+                stopped_by: word(summary.stopped_by),
+                best_accuracy: summary.best_accuracy,
+                total_time_s: summary.total_time_s,
+                total_energy_j: summary.total_energy_j,
+            })
+        };
+        runs.iter().filter_map(entry).collect()
+    }
+}
+
+/// As `summary.json` has it.
+fn word(stopped_by: StoppedBy) -> String {
+    let json = serde_json::to_value(stopped_by).unwrap_or_default();
+    json.as_str().unwrap_or_default().into()
+}

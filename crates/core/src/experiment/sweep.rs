@@ -1,0 +1,142 @@
+//! An experiment spelled out: every combination of axis points, contenders and seeds is a run.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::description::{Choice, Description};
+use super::plan::{Contender, PlannedRun};
+use super::results::Scale;
+use super::stored::StoredRun;
+use crate::Error;
+use crate::scenario::Scenario;
+
+/// Finished runs by [`PlannedRun::id`].
+pub type Finished = HashMap<String, StoredRun>;
+
+/// One run of an experiment.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The labels of its points, in the order of the axes.
+    pub labels: Vec<String>,
+    /// The accuracy that its points ask for, if one does.
+    pub target: Option<f64>,
+    /// Its place among the contenders.
+    pub contender: usize,
+    /// Its run.
+    pub run: PlannedRun,
+}
+
+/// An experiment at a scale.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// What was written, less what the scale leaves out.
+    pub description: Description,
+    /// Who is compared.
+    pub contenders: Vec<Contender>,
+    /// Under which seeds.
+    pub seeds: Vec<u64>,
+    /// Every run, by points, contenders, seeds.
+    pub cases: Vec<Case>,
+}
+
+impl Sweep {
+    /// Spells an experiment out; `seeds` replaces its own number of seeds.
+    ///
+    /// # Errors
+    /// When it names a method that is not registered, or a scenario that cannot be run.
+    pub fn new(
+        description: Description,
+        scale: Scale,
+        seeds: Option<u64>,
+        data_dir: Option<&Path>,
+    ) -> Result<Self, Error> {
+        let place = format!("experiment {}", description.name);
+        let in_place = |error: Error| match error.is_bad_input() {
+            true => Error::Plan {
+                place: place.clone(),
+                reason: error.to_string(),
+            },
+            false => error,
+        };
+        let description = description.at(scale);
+        let contenders = Contender::parse_all(&description.methods).map_err(in_place)?;
+        let seeds = (1..=seeds.unwrap_or(description.seeds)).collect();
+        let mut sweep = Self {
+            description,
+            contenders,
+            seeds,
+            cases: Vec::new(),
+        };
+        if sweep.description.redeployment.is_none() {
+            for places in sweep.combinations() {
+                let cases = sweep.cases_at(&places, data_dir).map_err(in_place)?;
+                sweep.cases.extend(cases);
+            }
+        }
+        Ok(sweep)
+    }
+
+    /// The scenario before axes and contenders change it.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn base(&self, settings: &[String]) -> Result<Scenario, Error> {
+        let text = self.description.scenario.to_string();
+        Ok(Scenario::parse(&text, settings)?)
+    }
+
+    /// Every combination of places on the axes; the last axis runs fastest.
+    fn combinations(&self) -> Vec<Vec<usize>> {
+        let mut all = vec![Vec::new()];
+        for axis in &self.description.axes {
+            let longer = |places: &Vec<usize>| {
+                let places = places.clone();
+                (0..axis.points.len()).map(move |place| [&places[..], &[place]].concat())
+            };
+            all = all.iter().flat_map(longer).collect();
+        }
+        all
+    }
+
+    fn cases_at(&self, places: &[usize], data_dir: Option<&Path>) -> Result<Vec<Case>, Error> {
+        let axes = self.description.axes.iter();
+        let points: Vec<_> = axes
+            .zip(places)
+            .map(|(axis, &place)| &axis.points[place])
+            .collect();
+        let mut settings: Vec<String> = points.iter().flat_map(|p| p.set.clone()).collect();
+        settings.extend(self.description.quick.set.iter().cloned());
+        let mut base = self.base(&settings)?;
+        if self.description.needs_data_dir {
+            base.data.dir = data_dir.unwrap_or(Path::new("")).into();
+        }
+        let mut cases = Vec::new();
+        for (contender, entry) in self.contenders.iter().enumerate() {
+            for &seed in &self.seeds {
+                cases.push(Case {
+                    labels: points.iter().map(|point| point.label.clone()).collect(),
+                    target: points.iter().rev().find_map(|point| point.target),
+                    contender,
+                    run: PlannedRun::new(&base, entry, seed, |_| {})?,
+                });
+            }
+        }
+        Ok(cases)
+    }
+
+    /// The label of a case's point on an axis.
+    #[must_use]
+    pub fn label<'a>(&self, case: &'a Case, axis: &str) -> Option<&'a str> {
+        let place = self.description.axes.iter().position(|a| a.name == axis)?;
+        case.labels.get(place).map(String::as_str)
+    }
+
+    /// Whether a case is of the points, and the `method`, of a choice.
+    #[must_use]
+    pub fn is_of(&self, case: &Case, choice: &Choice) -> bool {
+        choice.iter().all(|(name, label)| match name.as_str() {
+            "method" => self.contenders[case.contender].label == *label,
+            axis => self.label(case, axis) == Some(label),
+        })
+    }
+}

@@ -1,0 +1,378 @@
+//! Pages and plots without a browser: what is in them, what is not, and how large they are.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::sync::LazyLock;
+
+use aerofed::experiment::results::{
+    Axis, Cell, Claim, Figure, Map, MapUav, Measure, Panel, PanelKind, Point, Results, Row,
+    RunEntry, SCHEMA, Scale, Series, Skipped, Table, Tick, Verdict,
+};
+use aerofed::experiment::statistics::Estimate;
+use aerofed::record::{Part, Sightings};
+use aerofed::run_folder::{RunFolder, RunLog};
+use aerofed::{Method, Scenario};
+use aerofed_report::{Report, panel_svg, results_markdown};
+use roxmltree::Document;
+use serde_json::Value;
+
+const SMALL: &str = r#"
+    name = "small"
+    [devices]
+    count = 150
+    [data]
+    data_volume = 600
+    [model]
+    name = "logistic"
+    [training]
+    max_edge_rounds = 2
+    [stop]
+    max_rounds = 2
+"#;
+
+/// A run, and its folder.
+static RUN: LazyLock<(RunLog, tempfile::TempDir)> = LazyLock::new(|| {
+    let dir = tempfile::tempdir().unwrap();
+    let scenario = Scenario::parse(SMALL, &[] as &[&str]).unwrap();
+    let scenario = scenario.check().unwrap();
+    let folder = dir.path().join("runs/hfl-1");
+    let mut folder = RunFolder::create(&folder, &scenario, false).unwrap();
+    let mut method = Method::of(&scenario);
+    let outcome = aerofed::run(&scenario, &mut method, |record| {
+        folder.append(record).unwrap();
+        ControlFlow::Continue(())
+    });
+    let outcome = outcome.unwrap();
+    folder.finish(&outcome).unwrap();
+    let log = RunLog {
+        scenario: Scenario::clone(&scenario),
+        records: outcome.records,
+        summary: outcome.summary,
+    };
+    (log, dir)
+});
+
+/// The same run with its last round told again and again.
+fn stretched(rounds: usize) -> RunLog {
+    let mut log = RUN.0.clone();
+    let last = log.records.last().unwrap().clone();
+    while log.records.len() < rounds {
+        let mut record = last.clone();
+        record.round = log.records.len() + 1;
+        log.records.push(record);
+    }
+    log
+}
+
+/// What the page hands to its scripts.
+fn data(html: &str) -> Value {
+    let start = html.find("id=\"data\">").unwrap() + "id=\"data\">".len();
+    let end = start + html[start..].find("</script>").unwrap();
+    serde_json::from_str(&html[start..end]).unwrap()
+}
+
+#[test]
+fn a_page_is_small_and_the_same_every_time() {
+    let html = Report::of_runs(vec![stretched(25)]).html();
+    assert!(html.len() < 300_000, "{} bytes", html.len());
+    assert_eq!(html, Report::of_runs(vec![stretched(25)]).html());
+    let frames = &data(&html)["replays"][0]["frames"];
+    assert_eq!(frames.as_array().unwrap().len(), 25);
+    assert_eq!(frames[0]["x"].as_array().unwrap().len(), 150);
+    // Nothing of the machine it ran on.
+    assert!(!html.contains("thread") && !html.contains("wall"));
+}
+
+#[test]
+fn a_page_of_a_huge_run_is_cut_and_says_so() {
+    let mut log = stretched(3_000);
+    let crowd = Sightings {
+        every: 50,
+        x_m: vec![12_345; 2_000],
+        y_m: vec![12_345; 2_000],
+        uav: vec![Part::Idle; 2_000],
+    };
+    for record in &mut log.records {
+        record.devices = crowd.clone();
+    }
+    log.scenario.devices.count = 100_000;
+    let html = Report::of_runs(vec![log]).html();
+    assert!(html.len() < 4_000_000, "{} bytes", html.len());
+    let replay = &data(&html)["replays"][0];
+    assert_eq!(replay["rounds"], 3_000);
+    assert_eq!(replay["frames"].as_array().unwrap().len(), 1_000);
+    let (every, shown) = (
+        &replay["every"],
+        replay["frames"][0]["x"].as_array().unwrap(),
+    );
+    assert_eq!((every.as_u64(), shown.len()), (Some(50 * 17), 118));
+}
+
+#[test]
+fn a_run_without_rounds_has_a_page() {
+    let mut log = RUN.0.clone();
+    log.records.clear();
+    log.summary.rounds = 0;
+    let html = Report::of_runs(vec![log]).html();
+    assert!(html.contains("Summary") && !html.contains("<div data-stage>"));
+    assert!(Report::of_runs(Vec::new()).html().contains("No runs"));
+}
+
+fn axis(label: &str, unit: &str, names: &[&str]) -> Axis {
+    let tick = |(at, label): (usize, &&str)| Tick {
+        at: at as f64,
+        label: (*label).into(),
+    };
+    Axis {
+        label: label.into(),
+        unit: unit.into(),
+        ticks: names.iter().enumerate().map(tick).collect(),
+    }
+}
+
+fn series(label: &str, style: usize, means: &[f64]) -> Series {
+    let point = |(x, mean): (usize, &f64)| Point {
+        x: x as f64,
+        y: Estimate::of(&[mean - 0.1 * mean, mean + 0.1 * mean]),
+        of: 3,
+    };
+    Series {
+        label: label.into(),
+        method: "hfl".into(),
+        style,
+        points: means.iter().enumerate().map(point).collect(),
+        runs: vec!["0123456789ab".into()],
+    }
+}
+
+const HOSTILE: &str = "</script><script>alert(1)</script>|";
+
+fn panel(kind: PanelKind) -> Panel {
+    let (x, y) = match kind {
+        PanelKind::Lines => (axis("energy", "J", &[]), axis("test accuracy", "", &[])),
+        PanelKind::Bars => (
+            axis("data set", "", &["MNIST", "Fashion-MNIST"]),
+            axis("time to 90 %", "s", &[]),
+        ),
+    };
+    let (first, second) = match kind {
+        PanelKind::Lines => ([0.2, 0.8], [0.1, 0.5]),
+        PanelKind::Bars => ([120.0, 300.0], [240.0, 900.0]),
+    };
+    Panel {
+        id: match kind {
+            PanelKind::Lines => "a".into(),
+            PanelKind::Bars => "b".into(),
+        },
+        title: "CNN on MNIST".into(),
+        kind,
+        x,
+        y,
+        series: vec![series("hfl", 0, &first), series(HOSTILE, 9, &second)],
+    }
+}
+
+fn results() -> Results {
+    let claim = |verdict, ours, text: &str| Claim {
+        experiment: "fig5".into(),
+        text: text.into(),
+        measure: Measure::Saving,
+        unit: String::new(),
+        paper: 0.17,
+        ours,
+        of: 3,
+        verdict,
+        sure: true,
+    };
+    Results {
+        schema: SCHEMA,
+        version: "0.1.0".into(),
+        scale: Scale::Quick,
+        seeds: vec![1, 2, 3],
+        figures: vec![Figure {
+            id: "fig5".into(),
+            title: HOSTILE.into(),
+            caption: "Four thousand samples.".into(),
+            panels: vec![panel(PanelKind::Lines), panel(PanelKind::Bars)],
+            maps: vec![Map {
+                title: "after UAV 4 was lost".into(),
+                width_m: 2e4,
+                height_m: 2e4,
+                coverage_radius_m: 5e3,
+                devices_m: vec![[1.0, 2.0], [3e3, 4e3]],
+                uavs: vec![MapUav {
+                    number: 1,
+                    position_m: [5e3, 5e3],
+                    moved_from_m: Some([4e3, 5e3]),
+                }],
+                covered: 0.773,
+            }],
+        }],
+        tables: vec![Table {
+            id: "table3".into(),
+            title: "Coverage change".into(),
+            caption: HOSTILE.into(),
+            unit: "points".into(),
+            columns: vec!["UAV 1".into(), "mean".into()],
+            rows: vec![Row {
+                label: "two_stage".into(),
+                cells: vec![
+                    Cell {
+                        ours: Estimate::of(&[-5.0, -6.0]),
+                        paper: Some(-5.3),
+                    },
+                    Cell {
+                        ours: None,
+                        paper: None,
+                    },
+                ],
+            }],
+        }],
+        claims: vec![
+            claim(
+                Verdict::Agrees,
+                Estimate::of(&[0.2, 0.3, 0.25]),
+                "17 % of the time saved",
+            ),
+            claim(Verdict::Contradicts, Estimate::of(&[-0.2, -0.3]), HOSTILE),
+            claim(Verdict::Open, None, "nobody knows"),
+        ],
+        runs: vec![RunEntry {
+            id: "0123456789ab".into(),
+            folder: "runs/hfl-1".into(),
+            method: "hfl".into(),
+            seed: 1,
+            experiments: vec!["fig5".into()],
+            rounds: 2,
+            stopped_by: "max_rounds".into(),
+            best_accuracy: 0.5,
+            total_time_s: 1.0,
+            total_energy_j: 1.0,
+        }],
+        runs_missing: 4,
+        skipped: vec![Skipped {
+            experiment: "fig9".into(),
+            reason: "the data set is not there".into(),
+        }],
+    }
+}
+
+#[test]
+fn results_become_figures_beside_claims() {
+    let folder = RUN.1.path();
+    let json = serde_json::to_string(&results()).unwrap();
+    fs::write(folder.join("results.json"), json).unwrap();
+    let report = Report::read(&[folder.to_path_buf()]).unwrap();
+    let html = report.html();
+    assert!(!html.contains("<script>alert"));
+    for words in [
+        "✓ agrees: 1",
+        "≈ weaker: 0",
+        "17 %",
+        "25.0 ± 12.4 %",
+        "3, sure",
+        "2 of 3, sure",
+        "0 of 3",
+        "4 runs are still missing",
+        "fig9 was not done",
+        "(paper -5.3)",
+    ] {
+        assert!(html.contains(words), "{words}");
+    }
+    let data = data(&html);
+    let charts = data["charts"].as_array().unwrap();
+    assert_eq!(
+        (&charts[0]["kind"], &charts[1]["kind"]),
+        (&"lines".into(), &"bars".into())
+    );
+    let view = &charts[0]["views"][0];
+    assert_eq!(
+        (&view["x"]["unit"], &view["y"]["label"]),
+        (&"J".into(), &"test accuracy (%)".into())
+    );
+    // x, mean, low, high, n, of: 0.2 ± t(1) 0.02, in percent.
+    let half = 12.706_205 * 2.0;
+    for (shown, expected) in view["points"][0][0].as_array().unwrap().iter().zip([
+        0.0,
+        20.0,
+        20.0 - half,
+        20.0 + half,
+        2.0,
+        3.0,
+    ]) {
+        let shown = shown.as_f64().unwrap();
+        assert!((shown - expected).abs() < 1e-3, "{shown} {expected}");
+    }
+    assert_eq!(
+        charts[1]["views"][0]["x"]["ticks"][1]["label"],
+        "Fashion-MNIST"
+    );
+    assert_eq!(charts[0]["series"][1]["label"], HOSTILE);
+    // Costs and replay come from the run behind the series.
+    let costs = &data["costs"][0];
+    assert_eq!(costs["rows"][0], "hfl");
+    let total = RUN.0.summary.total_energy_j;
+    let energy = &costs["spans"][0]["energy"];
+    assert_eq!(energy["unit"], "J");
+    let sum = energy["rows"][0]["sum"].as_f64().unwrap();
+    assert!((sum - total).abs() < 1e-3 * total, "{sum} {total}");
+    assert_eq!(data["replays"][0]["label"], "hfl, seed 1");
+    assert_eq!(data["maps"][0]["uavs"][0]["from"][0], 4_000.0);
+
+    let figures = report.figures();
+    let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["fig5-a.svg", "fig5-b.svg", "results.md"]);
+}
+
+#[test]
+fn panels_on_paper_have_axes_bands_and_whiskers() {
+    for kind in [PanelKind::Lines, PanelKind::Bars] {
+        let svg = panel_svg(&panel(kind));
+        let document = Document::parse(&svg).unwrap();
+        let count = |name: &str| {
+            let nodes = document.descendants();
+            nodes.filter(|node| node.has_tag_name(name)).count()
+        };
+        let texts: Vec<&str> = document
+            .descendants()
+            .filter_map(|node| node.text())
+            .collect();
+        let has = |words: &str| texts.iter().any(|text| text.contains(words));
+        match kind {
+            PanelKind::Lines => {
+                assert_eq!((count("polygon"), count("polyline")), (2, 2));
+                assert!(has("energy (J)") && has("test accuracy (%)"), "{texts:?}");
+            }
+            PanelKind::Bars => {
+                // The sheet, two swatches, four bars.
+                assert_eq!(count("rect"), 7);
+                assert!(has("MNIST") && has("time to 90 % (s)"), "{texts:?}");
+            }
+        }
+        assert!(has("hfl") && has("</script>"), "{texts:?}");
+        let numbers = ["x", "y", "width", "height", "x1", "y1", "x2", "y2"];
+        for node in document.descendants().filter(|node| node.is_element()) {
+            for name in numbers {
+                if let Some(value) = node.attribute(name) {
+                    let value: f64 = value.parse().unwrap();
+                    assert!((-1.0..=720.0).contains(&value), "{name} {value}");
+                }
+            }
+        }
+    }
+    let mut empty = panel(PanelKind::Lines);
+    empty.series.clear();
+    assert!(Document::parse(&panel_svg(&empty)).is_ok());
+}
+
+#[test]
+fn markdown_has_a_row_for_each_claim_and_table_row() {
+    let text = results_markdown(&results());
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.len(), 2 + 3 + 2 + 1, "{text}");
+    let pipes = |row: &&str| row.replace("\\|", "").matches('|').count();
+    assert!(rows[..5].iter().all(|row| pipes(row) == 7), "{text}");
+    assert!(text.contains("| ✗ contradicts |"), "{text}");
+    assert!(text.contains("table3: Coverage change (points)."), "{text}");
+}
