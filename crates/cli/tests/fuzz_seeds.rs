@@ -26,8 +26,12 @@ const TARGETS: [Target; 7] = [
     ("checkpoint", targets::checkpoint),
 ];
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 fn seeds() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds")
+    root().join("fuzz/seeds")
 }
 
 #[test]
@@ -45,7 +49,7 @@ fn no_seed_breaks_its_target() {
 /// Every target is listed here, has its binary and its place in the manifest.
 #[test]
 fn the_list_of_targets_is_complete() {
-    let fuzz = seeds().join("..");
+    let fuzz = root().join("fuzz");
     let manifest = fs::read_to_string(fuzz.join("Cargo.toml")).unwrap();
     let mut binaries: Vec<String> = fs::read_dir(fuzz.join("fuzz_targets"))
         .unwrap()
@@ -74,9 +78,8 @@ fn make_seeds() {
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join(name), contents).unwrap();
     };
-    let root = seeds().join("../..");
     for name in ["paper", "quickstart"] {
-        let text = fs::read(root.join(format!("scenarios/{name}.toml"))).unwrap();
+        let text = fs::read(root().join(format!("scenarios/{name}.toml"))).unwrap();
         write("scenario", name, &text);
     }
     write(

@@ -3,14 +3,16 @@
 
 mod common;
 
+use std::ops::ControlFlow;
+
 use aerofed::geometry::Point;
 use aerofed::learn::data::{load_data, partition_plan};
 use aerofed::method::REGISTRY;
 use aerofed::record::{EnergyItem, EventKind, RoundRecord, StoppedBy, TimeItem};
-use aerofed::run::Outcome;
+use aerofed::run::{Outcome, run_on};
 use aerofed::seed::{Stream, stream};
 use aerofed::world::{Status, UavId};
-use aerofed::{Scenario, Simulation};
+use aerofed::{Method, Scenario, Simulation};
 use common::{TINY, light, run};
 
 /// Runs a world with every method, each of which must keep its wits, and returns what `hfl` made of it.
@@ -31,7 +33,7 @@ fn with_every_method(settings: &[&str]) -> Outcome {
                 && record.updates_lost <= record.updates_computed
         }));
     }
-    run(&light(settings), 2)
+    run(&light(&[settings, &["method=hfl"]].concat()), 2)
 }
 
 fn tells(record: &RoundRecord, wanted: impl Fn(&EventKind) -> bool) -> bool {
@@ -285,15 +287,12 @@ fn batteries_that_die_in_the_first_round() {
     assert_eq!(only.updates_computed, 0);
 
     // Who does not check starts, and falls with what its devices computed.
-    let outcome = run(
-        &light(&[
-            "uavs.battery_j=20",
-            "fitness.personal_epochs=0",
-            "method=direct_drop",
-            "uavs.bandwidth_up_hz=[1e4, 1e4]",
-        ]),
-        2,
-    );
+    let scenario = light(&["uavs.battery_j=1", "uavs.bandwidth_up_hz=[1e4, 1e4]"]);
+    let mut method = Method {
+        checks_energy: false,
+        ..Method::named("hfl", &scenario).unwrap()
+    };
+    let outcome = run_on(&scenario, &mut method, 2, |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(
         (outcome.summary.stopped_by, outcome.summary.rounds),
         (StoppedBy::NoUavLeft, 1)
