@@ -26,7 +26,7 @@ const SMALL: [&str; 13] = [
     "--set",
     "stop.max_rounds=2",
 ];
-const METHODS: &str = "hfl,long=hfl:allocation.local_iterations=9,direct_drop";
+const METHODS: &str = "hfl,long=hfl:allocation.local_iterations=9,bold=hfl:uavs.reserve=none";
 
 fn aerofed(args: &[&str]) -> Output {
     Command::cargo_bin("aerofed")
