@@ -49,9 +49,9 @@ fn a_disk_that_fills_up_ends_the_run_and_what_was_complete_goes_on_later() {
     let place = Place::new();
     assert!(place.begin("whole", &[]).wait().unwrap().success());
     let program = assert_cmd::cargo::cargo_bin!("aerofed");
-    // Enough for some checkpoints of some 33 kB, not for the last.
+    // Enough for some checkpoints of some 40 kB, not for the last.
     let limited = format!(
-        "trap '' XFSZ; ulimit -f 70; exec {} run small.toml --quiet --threads 2 --out run --checkpoint-every 1",
+        "trap '' XFSZ; ulimit -f 90; exec {} run small.toml --quiet --threads 2 --out run --checkpoint-every 1",
         program.display()
     );
     let output = Command::new("sh")
@@ -77,7 +77,7 @@ fn a_full_disk_leaves_the_run_that_was_to_be_replaced() {
     let disk = place.path("disk");
     fs::create_dir(&disk).unwrap();
     let mounted = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=192k", "tmpfs"])
+        .args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"])
         .arg(&disk)
         .stderr(Stdio::null())
         .status();
