@@ -337,8 +337,8 @@ mod killed {
             return 0;
         };
         let whole = |entry: &std::io::Result<fs::DirEntry>| {
-            let name = entry.as_ref().unwrap().file_name();
-            !name.to_string_lossy().ends_with(".partial")
+            let path = entry.as_ref().unwrap().path();
+            path.extension().is_none() && path.join("summary.json").exists()
         };
         folders.filter(whole).count()
     }

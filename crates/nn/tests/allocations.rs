@@ -6,19 +6,23 @@ mod common;
 use aerofed_nn::{Activation, Adam, Engine, Examples, Job, Mlp, ModelSpec, Network, Sgd, Shape};
 use common::{lcg_examples, lcg_weights};
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cell::Cell;
 
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// Tests run one at a time: they share the counter.
-static TURN: Mutex<()> = Mutex::new(());
+thread_local! {
+    /// Allocations of this thread: those of other tests and of the harness do not count.
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+fn allocations() -> usize {
+    COUNT.with(Cell::get)
+}
 
 struct Counting;
 
 // SAFETY: everything is handed to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.fetch_add(1, Ordering::Relaxed);
+        COUNT.with(|count| count.set(count.get() + 1));
         // SAFETY: the caller's promises are passed on.
         unsafe { System.alloc(layout) }
     }
@@ -33,7 +37,6 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn steps_do_not_allocate() {
-    let _turn = TURN.lock().unwrap();
     let shape = Shape {
         channels: 1,
         height: 28,
@@ -59,9 +62,9 @@ fn steps_do_not_allocate() {
                 batch_size: 20,
                 sgd,
             };
-            let before = COUNT.load(Ordering::Relaxed);
+            let before = allocations();
             engine.train(&examples, &[job]).unwrap();
-            COUNT.load(Ordering::Relaxed) - before
+            allocations() - before
         };
         let first = count(10);
         assert!(first > count(10), "the first call makes the workspace");
@@ -75,7 +78,6 @@ fn steps_do_not_allocate() {
 
 #[test]
 fn a_perceptron_allocates_for_its_largest_batch_only() {
-    let _turn = TURN.lock().unwrap();
     let mut mlp = Mlp::new(&[3, 64, 64, 1], Activation::Linear).unwrap();
     let mut weights = vec![0.01; mlp.parameter_count()];
     let mut gradient = weights.clone();
@@ -83,11 +85,11 @@ fn a_perceptron_allocates_for_its_largest_batch_only() {
     let inputs = vec![0.5; 100 * 3];
     let slopes = [0.1; 100];
     let mut count = |batch: usize| {
-        let before = COUNT.load(Ordering::Relaxed);
+        let before = allocations();
         mlp.forward(&weights, &inputs[..batch * 3]).unwrap();
         mlp.backward(&slopes[..batch], &mut gradient).unwrap();
         adam.step(0.001, &mut weights, &gradient).unwrap();
-        COUNT.load(Ordering::Relaxed) - before
+        allocations() - before
     };
     assert!(count(100) > 0);
     assert_eq!([1, 100, 17, 8, 99].map(&mut count), [0; 5]);

@@ -172,7 +172,9 @@ impl Reproduction {
                 finished.insert(run.id.clone(), stored);
             }
         }
-        let seeds: BTreeSet<u64> = self.sweeps.iter().flat_map(|s| s.seeds.clone()).collect();
+        // A study of lost UAVs has layouts instead of runs.
+        let with_runs = self.sweeps.iter().filter(|sweep| !sweep.cases.is_empty());
+        let seeds: BTreeSet<u64> = with_runs.flat_map(|sweep| sweep.seeds.clone()).collect();
         let mut results = Results {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION").into(),
