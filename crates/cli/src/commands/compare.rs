@@ -142,7 +142,12 @@ fn claim(out: &Path, shared: &str) -> Result<(), Error> {
     if out.exists() && !out.is_dir() {
         return Err(refuse("is a file".into()));
     }
-    if fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some()) {
+    // Whoever was killed while it wrote the mark left a part of it.
+    let of_mark = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        name.to_string_lossy().contains("scenario.toml")
+    };
+    if fs::read_dir(out).is_ok_and(|entries| !entries.flatten().all(|entry| of_mark(&entry))) {
         return Err(refuse("is not empty and holds no comparison".into()));
     }
     fs::create_dir_all(out).map_err(Error::io("create", out))?;
