@@ -1,0 +1,410 @@
+//! `aerofed compare` as a user types it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+use std::time::SystemTime;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// Few devices, a linear model, two short rounds.
+const SMALL: [&str; 13] = [
+    "compare",
+    "--set",
+    "devices.count=20",
+    "--set",
+    "data.data_volume=300",
+    "--set",
+    "data.probe_samples=50",
+    "--set",
+    "model.name=logistic",
+    "--set",
+    "training.max_edge_rounds=2",
+    "--set",
+    "stop.max_rounds=2",
+];
+const METHODS: &str = "hfl,long=hfl:allocation.local_iterations=9,bold=hfl:uavs.reserve=none";
+
+fn aerofed(args: &[&str]) -> Output {
+    Command::cargo_bin("aerofed")
+        .unwrap()
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+fn small(out: &Path, more: &[&str]) -> Output {
+    aerofed(&[&SMALL[..], &["--out", out.to_str().unwrap()], more].concat())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// When each run's summary was written.
+fn written(out: &Path) -> BTreeMap<String, SystemTime> {
+    let folders = fs::read_dir(out.join("runs")).unwrap();
+    let entry = |folder: std::io::Result<fs::DirEntry>| {
+        let folder = folder.unwrap();
+        let name = folder.file_name().into_string().unwrap();
+        let summary = folder.path().join("summary.json");
+        (name, fs::metadata(summary).unwrap().modified().unwrap())
+    };
+    folders.map(entry).collect()
+}
+
+const DERIVED: [&str; 5] = [
+    "compare.csv",
+    "compare.json",
+    "compare.md",
+    "compare-time.svg",
+    "compare-energy.svg",
+];
+
+fn derived(out: &Path) -> Vec<Vec<u8>> {
+    DERIVED
+        .iter()
+        .map(|name| fs::read(out.join(name)).unwrap())
+        .collect()
+}
+
+#[test]
+fn a_table_for_people_and_files_for_programs() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("c");
+    let flags = [
+        "--methods",
+        METHODS,
+        "--seeds",
+        "3",
+        "--targets",
+        "0.1,0.999",
+    ];
+    let output = small(&out, &flags);
+    let (printed, said) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(printed.contains("To 10 % accuracy"), "{printed}");
+    assert!(printed.contains("time saved by hfl"), "{printed}");
+    assert!(printed.contains("0/3 reached"), "{printed}");
+    assert!(
+        said.contains("run 9/9") && said.contains("9 runs done, 0"),
+        "{said}"
+    );
+    assert_eq!(fs::read_to_string(out.join("compare.md")).unwrap(), printed);
+
+    let table = fs::read_to_string(out.join("compare.csv")).unwrap();
+    assert_eq!(table.lines().count(), 1 + 3 * 3 * 2);
+    let json: Value = serde_json::from_slice(&derived(&out)[1]).unwrap();
+    assert_eq!(json["methods"][1]["label"], "long");
+    assert_eq!(json["methods"][1]["targets"][0]["of"], 3);
+    assert!(json["methods"][1]["targets"][0]["time_saving_of_first"]["mean"].is_number());
+    assert!(text(&derived(&out)[3]).contains("<svg"));
+
+    // Methods that differ in nothing here are told nothing apart, seed by seed.
+    let saving = &json["methods"][2]["targets"][0]["time_saving_of_first"];
+    assert_eq!(
+        (saving["mean"].as_f64(), saving["high"].as_f64()),
+        (Some(0.0), Some(0.0))
+    );
+}
+
+#[test]
+fn the_same_command_again_runs_nothing_and_more_seeds_run_only_those() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("c");
+    let flags = |seeds| ["--methods", METHODS, "--seeds", seeds, "--targets", "0.5"];
+    assert_eq!(small(&out, &flags("2")).status.code(), Some(0));
+    let (before, files) = (written(&out), derived(&out));
+    let again = small(&out, &flags("2"));
+    assert!(
+        text(&again.stderr).contains("0 runs done, 6 were there"),
+        "{}",
+        text(&again.stderr)
+    );
+    assert_eq!((written(&out), derived(&out)), (before.clone(), files));
+
+    let more = small(&out, &[&flags("3")[..], &["--jobs", "1"]].concat());
+    assert!(
+        text(&more.stderr).contains("3 runs done, 6 were there"),
+        "{}",
+        text(&more.stderr)
+    );
+    let after = written(&out);
+    assert!(before.iter().all(|(name, time)| after[name] == *time));
+}
+
+#[test]
+fn the_number_of_jobs_changes_no_byte() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |jobs| {
+        let out = dir.path().join(jobs);
+        let flags = [
+            "--methods",
+            METHODS,
+            "--seeds",
+            "2",
+            "--targets",
+            "0.5",
+            "--jobs",
+            jobs,
+        ];
+        assert_eq!(small(&out, &flags).status.code(), Some(0));
+        derived(&out)
+    };
+    assert_eq!(of("1"), of("4"));
+}
+
+#[test]
+fn runs_stop_at_the_largest_target_unless_told_not_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let rounds = |name: &str, flag: &[&str]| {
+        let flags = [
+            "--methods",
+            "hfl",
+            "--seeds",
+            "1",
+            "--targets",
+            "0.01",
+            "--json",
+        ];
+        let output = small(&dir.path().join(name), &[&flags[..], flag].concat());
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(json["methods"][0]["targets"][0]["rounds"]["mean"], 1.0);
+        let runs = fs::read_to_string(dir.path().join(name).join("compare.csv")).unwrap();
+        runs.lines()
+            .nth(1)
+            .unwrap()
+            .split(',')
+            .nth(6)
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(
+        (rounds("short", &[]), rounds("full", &["--full"])),
+        ("1".into(), "2".into())
+    );
+}
+
+#[test]
+fn folders_of_others_are_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("c");
+    let flags = [
+        "--methods",
+        "hfl",
+        "--seeds",
+        "1",
+        "--targets",
+        "0.5",
+        "--quiet",
+    ];
+    assert_eq!(small(&out, &flags).status.code(), Some(0));
+    let other = small(
+        &out,
+        &[&flags[..], &["--set", "uavs.speed_mps=15"]].concat(),
+    );
+    assert_eq!(other.status.code(), Some(2));
+    assert!(
+        text(&other.stderr).contains("speed_mps"),
+        "{}",
+        text(&other.stderr)
+    );
+
+    let precious = dir.path().join("precious");
+    fs::create_dir(&precious).unwrap();
+    fs::write(precious.join("thesis.txt"), "x").unwrap();
+    assert_eq!(small(&precious, &flags).status.code(), Some(2));
+    assert_eq!(fs::read_dir(&precious).unwrap().count(), 1);
+
+    // A run folder that someone meddled with is neither taken nor replaced.
+    let run = fs::read_dir(out.join("runs"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let scenario = fs::read_to_string(run.join("scenario.toml")).unwrap();
+    fs::write(
+        run.join("scenario.toml"),
+        scenario.replace("seed = 1", "seed = 2"),
+    )
+    .unwrap();
+    let meddled = small(&out, &flags);
+    assert_eq!(meddled.status.code(), Some(2));
+    assert!(
+        text(&meddled.stderr).contains("another scenario"),
+        "{}",
+        text(&meddled.stderr)
+    );
+    assert!(run.join("summary.json").exists());
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("c");
+    for (methods, seeds, targets, named) in [
+        ("telepathy", "1", "0.5", "direct_drop"),
+        ("hfl,hfl", "1", "0.5", "twice"),
+        ("hfl:nothing.like=it", "1", "0.5", "nothing"),
+        ("hfl:uavs.battery_j=-5", "1", "0.5", "uavs.battery_j"),
+        ("hfl:seed=4", "1", "0.5", "seed"),
+        ("", "1", "0.5", "method"),
+        ("hfl", "0", "0.5", "--seeds"),
+        ("hfl", "-1", "0.5", "--seeds"),
+        ("hfl", "1", "1.5", "targets"),
+        ("hfl", "1", "0", "targets"),
+        ("hfl", "1", "nan", "targets"),
+        ("hfl", "1", "high", "--targets"),
+    ] {
+        let targets = format!("--targets={targets}");
+        let seeds = format!("--seeds={seeds}");
+        let output = small(&out, &["--methods", methods, &seeds, &targets]);
+        let said = text(&output.stderr);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{methods} {seeds} {targets}: {said}"
+        );
+        assert!(said.contains(named) && !said.contains("panicked"), "{said}");
+        assert!(!out.exists());
+    }
+    for flags in [
+        &["--methods", "hfl"][..],
+        &["--seeds", "1"],
+        &["--methods", "hfl", "--seeds", "1", "--jobs", "0"],
+        &["--methods", "hfl", "--seeds", "1", "--out", ""],
+        &[
+            "--methods",
+            "hfl",
+            "--seeds",
+            "2",
+            "--first-seed",
+            "18446744073709551615",
+        ],
+        &[
+            "--methods",
+            "hfl",
+            "--seeds",
+            "1",
+            "--first-seed",
+            "18446744073709551615",
+        ],
+    ] {
+        let output = aerofed(&[&SMALL[..], flags].concat());
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{flags:?}: {}",
+            text(&output.stderr)
+        );
+    }
+}
+
+#[cfg(unix)]
+mod killed {
+    use super::*;
+    use std::process::{Child, Command as Process, Stdio};
+    use std::time::Duration;
+
+    const FLAGS: [&str; 8] = [
+        "--methods",
+        METHODS,
+        "--seeds",
+        "3",
+        "--targets",
+        "0.5",
+        "--jobs",
+        "2",
+    ];
+
+    fn start(out: &Path) -> Child {
+        Process::new(assert_cmd::cargo::cargo_bin!("aerofed"))
+            .args(SMALL)
+            .args(["--out", out.to_str().unwrap()])
+            .args(FLAGS)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    fn finished(out: &Path) -> usize {
+        let Ok(folders) = fs::read_dir(out.join("runs")) else {
+            return 0;
+        };
+        let whole = |entry: &std::io::Result<fs::DirEntry>| {
+            let path = entry.as_ref().unwrap().path();
+            path.extension().is_none() && path.join("summary.json").exists()
+        };
+        folders.filter(whole).count()
+    }
+
+    #[test]
+    fn death_at_any_moment_loses_only_runs_under_way() {
+        let dir = tempfile::tempdir().unwrap();
+        let whole = dir.path().join("whole");
+        assert_eq!(small(&whole, &FLAGS).status.code(), Some(0));
+
+        let out = dir.path().join("killed");
+        // After some time, and as soon as so many runs are finished: in the middle of others.
+        for (pause_ms, runs) in [(0, 0), (5, 0), (30, 0), (0, 1), (0, 3), (0, 6)] {
+            let kept = finished(&out);
+            let mut child = start(&out);
+            std::thread::sleep(Duration::from_millis(pause_ms));
+            while finished(&out) < runs && child.try_wait().unwrap().is_none() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert!(finished(&out) >= kept.max(runs), "a finished run is gone");
+        }
+        let output = small(&out, &FLAGS);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert_eq!(derived(&out), derived(&whole));
+    }
+
+    #[test]
+    fn an_interrupt_keeps_what_is_finished_and_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let out = dir.path().join("c");
+        // The last contender would run for ever.
+        let flags = ["--methods", "hfl", "--seeds", "1", "--targets", "0.999"];
+        let endless = [
+            "--set",
+            "stop.max_rounds=1000000",
+            "--set",
+            "stop.convergence_norm=0",
+        ];
+        let child = Process::new(assert_cmd::cargo::cargo_bin!("aerofed"))
+            .args(SMALL)
+            .args(endless)
+            .args(flags)
+            .args(["--out", out.to_str().unwrap()])
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        while !out.join("runs").is_dir() || fs::read_dir(out.join("runs")).unwrap().count() == 0 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let id = child.id().to_string();
+        assert!(
+            Process::new("kill")
+                .args(["-INT", &id])
+                .status()
+                .unwrap()
+                .success()
+        );
+        let output = child.wait_with_output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("0 runs are finished"), "{said}");
+        assert_eq!(
+            fs::read_dir(out.join("runs")).unwrap().count(),
+            0,
+            "nothing half-written"
+        );
+    }
+}

@@ -1,0 +1,25 @@
+//! The command line as a user types it. One program: each would be linked anew.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    unreachable_pub,
+    reason = "tests"
+)]
+
+mod bad_input;
+mod compare;
+mod deploy;
+mod docs;
+#[cfg(unix)]
+mod folders;
+mod fuzz_seeds;
+#[cfg(unix)]
+mod place;
+mod plan;
+mod pretrain;
+mod report;
+mod reproduce;
+#[cfg(unix)]
+mod resume;
+mod run;

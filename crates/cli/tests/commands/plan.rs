@@ -1,0 +1,116 @@
+//! The planner and the benchmark, as a user types them.
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+
+fn aerofed(args: &[&str], input: &str) -> (Option<i32>, String, String) {
+    let mut command = Command::cargo_bin("aerofed").unwrap();
+    let output = command.args(args).write_stdin(input).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+fn cell(local_iterations: Option<u32>) -> Value {
+    let device = |snr: f64, time: f64| {
+        json!({"snr_up_hz": snr, "snr_down_hz": 2.0 * snr, "tx_power_w": 0.5,
+               "iteration_time_s": time, "iteration_energy_j": 0.02})
+    };
+    json!({"energy_weight": 0.5, "time_weight": 0.5, "hover_power_w": 100, "bandwidth_up_hz": 6e7,
+           "bandwidth_down_hz": 6e7, "model_bits_up": 698_880, "model_bits_down": 698_880,
+           "broadcast_power_w": 0.8, "local_iterations": local_iterations,
+           "devices": [device(1e9, 0.004), device(3e8, 0.006), device(5e7, 0.002)]})
+}
+
+#[test]
+fn both_solvers_answer_alike_and_within_the_budgets() {
+    let answer = |solver: &str| -> Value {
+        let (code, out, err) = aerofed(
+            &["allocate", "-", "--solver", solver],
+            &cell(Some(5)).to_string(),
+        );
+        assert_eq!(code, Some(0), "{err}");
+        serde_json::from_str(&out).unwrap()
+    };
+    let (exact, palm) = (answer("exact"), answer("palm"));
+    let number = |value: &Value| value.as_f64().unwrap();
+    assert_eq!(exact["status"], "solved");
+    assert_eq!(exact["local_iterations"], 5);
+    let (a, b) = (number(&exact["objective"]), number(&palm["objective"]));
+    assert!((a - b).abs() <= 1e-6 * a, "{a} {b}");
+    assert!(number(&exact["kkt_residual"]) < 1e-6);
+    for band in ["bandwidth_up_hz", "bandwidth_down_hz"] {
+        let devices = exact["devices"].as_array().unwrap();
+        let sum: f64 = devices.iter().map(|device| number(&device[band])).sum();
+        assert!(sum <= 6e7 && sum > 5.9e7, "{sum}");
+    }
+    // The objective is the weighted energy and time that the answer itself states.
+    let stated = 0.5 * number(&exact["energy_j"]) + 0.5 * number(&exact["round_time_s"]);
+    assert!((stated - a).abs() <= 1e-9 * a);
+}
+
+#[test]
+fn iterations_are_chosen_when_left_open() {
+    let (code, out, err) = aerofed(&["allocate", "-"], &cell(None).to_string());
+    assert_eq!(code, Some(0), "{err}");
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    assert!(answer["local_iterations"].as_u64().unwrap() > 1);
+}
+
+#[test]
+fn bad_cells_are_refused_by_name() {
+    let mut negative = cell(None);
+    negative["bandwidth_up_hz"] = json!(-1);
+    let mut device = cell(None);
+    device["devices"][1]["snr_up_hz"] = json!(0);
+    let mut empty = cell(None);
+    empty["devices"] = json!([]);
+    let mut extra = cell(None);
+    extra["colour"] = json!("red");
+    for (input, named) in [
+        (negative.to_string(), "bandwidth_up_hz"),
+        (device.to_string(), "devices[1].snr_up_hz"),
+        (empty.to_string(), "devices"),
+        (extra.to_string(), "colour"),
+        (cell(Some(0)).to_string(), "local_iterations"),
+        (String::new(), "-"),
+        ("[".repeat(100_000), "-"),
+        ("{\"energy_weight\": 1e999}".into(), "number"),
+    ] {
+        let (code, out, err) = aerofed(&["allocate", "-"], &input);
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
+        assert!(err.contains(named), "{named}: {err}");
+    }
+    assert_eq!(aerofed(&["allocate", "/no/such/cell.json"], "").0, Some(2));
+}
+
+#[test]
+fn the_training_benchmark_reports_its_figures() {
+    let args = [
+        "bench",
+        "train",
+        "--model",
+        "logistic",
+        "--seconds",
+        "0.1",
+        "--json",
+    ];
+    let (code, out, err) = aerofed(&args, "");
+    assert_eq!(code, Some(0), "{err}");
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    for key in ["samples_per_s", "gflops", "peak_share"] {
+        assert!(answer[key].as_f64().unwrap() > 0.0, "{key}");
+    }
+    assert_eq!(answer["model"], "logistic");
+    assert_eq!(
+        aerofed(&["bench", "train", "--model", "gpt"], "").0,
+        Some(2)
+    );
+    assert_eq!(
+        aerofed(&["bench", "train", "--seconds", "nan"], "").0,
+        Some(2)
+    );
+}

@@ -1,0 +1,299 @@
+//! `aerofed reproduce` and `aerofed merge` as a user types them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use aerofed::experiment::results::{Results, SCHEMA, Verdict};
+use assert_cmd::Command;
+
+/// What every experiment here shares.
+const SCENARIO: &str = r#"
+[scenario]
+name = "tiny"
+devices.count = 20
+data.probe_samples = 50
+data.personal_samples = 10
+model.name = "logistic"
+training = { learning_rate = 0.05, max_edge_rounds = 2 }
+stop.max_rounds = 3
+
+[[axes]]
+name = "volume"
+points = [
+    { label = "200", x = 200, set = ["data.data_volume=200"] },
+    { label = "300", x = 300, set = ["data.data_volume=300"] },
+]
+"#;
+
+const TIME: &str = r#"
+name = "time"
+title = "Time"
+methods = ["hfl", "long=hfl:allocation.local_iterations=9"]
+seeds = 3
+[quick]
+seeds = 2
+[[panels]]
+title = "Time"
+kind = "bars"
+x = "volume"
+y = "time_to_target_s"
+target = 0.2
+[[claims]]
+text = "Long training takes longer"
+of = { method = "hfl", volume = "300" }
+against = { method = "long" }
+quantity = "total_time_s"
+paper = 0.1
+"#;
+
+const CURVES: &str = r#"
+name = "curves"
+title = "Curves"
+methods = ["hfl"]
+seeds = 2
+[[panels]]
+title = "{volume} samples"
+each = ["volume"]
+x = "energy_j"
+y = "accuracy"
+"#;
+
+const LOSSES: &str = r#"
+name = "losses"
+title = "Losses"
+[redeployment]
+layouts = 3
+losses = [[4], [1, 2]]
+table = "coverage_change"
+maps = true
+methods = [
+    { label = "nobody moves", set = ["redeploy.method=none"], paper = [-16, -16, -16] },
+    { label = "all move", set = ["redeploy.method=marginal_gains"] },
+]
+[[claims]]
+text = "Moving helps"
+of = { method = "all move", loss = "any one" }
+against = { method = "nobody moves" }
+quantity = "coverage_after"
+measure = "difference"
+paper = 0.01
+"#;
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        fs::write(place.path("time.toml"), format!("{TIME}{SCENARIO}")).unwrap();
+        fs::write(place.path("curves.toml"), format!("{CURVES}{SCENARIO}")).unwrap();
+        fs::write(place.path("losses.toml"), LOSSES).unwrap();
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn aerofed(&self, args: &[&str]) -> Output {
+        let mut command = Command::cargo_bin("aerofed").unwrap();
+        command
+            .current_dir(self.0.path())
+            .args(args)
+            .output()
+            .unwrap()
+    }
+
+    fn done(&self, args: &[&str]) -> String {
+        let output = self.aerofed(args);
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", said(&output));
+        said(&output)
+    }
+
+    fn refused(&self, args: &[&str]) -> String {
+        let output = self.aerofed(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
+        assert!(!said(&output).contains("panicked"));
+        said(&output)
+    }
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stderr[..], &output.stdout].concat()).into_owned()
+}
+
+fn results(folder: &Path) -> Results {
+    serde_json::from_slice(&fs::read(folder.join("results.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn experiments_share_runs_and_leave_results_to_read() {
+    let place = Place::new();
+    let told = place.done(&[
+        "reproduce",
+        "time.toml",
+        "curves.toml",
+        "losses.toml",
+        "--out",
+        "r",
+    ]);
+    // time: 2 methods x 2 volumes x 2 seeds; curves: the half of them.
+    assert!(told.contains("8 runs done, 0"), "{told}");
+    let found = results(&place.path("r"));
+    assert_eq!(
+        (found.schema, found.runs.len(), found.runs_missing),
+        (SCHEMA, 8, 0)
+    );
+    assert_eq!(found.seeds, [1, 2]);
+    let shared = found
+        .runs
+        .iter()
+        .filter(|run| run.experiments == ["time", "curves"]);
+    assert_eq!(shared.count(), 4);
+    assert!(
+        found
+            .runs
+            .iter()
+            .all(|run| place.path("r").join(&run.folder).is_dir())
+    );
+
+    let time = &found.figures[0].panels[0];
+    assert_eq!(
+        (time.series.len(), time.series[1].label.as_str()),
+        (2, "long")
+    );
+    assert_eq!(time.series[0].points.len(), 2);
+    assert_eq!(found.figures[1].panels[1].title, "300 samples");
+    assert!(found.figures[1].panels[0].series[0].points.len() > 10);
+    assert_eq!(found.figures[2].maps.len(), 3 + 5);
+    let table = &found.tables[0];
+    assert_eq!(table.columns, ["4", "1 (then 2)", "2 after 1"]);
+    assert_eq!(table.rows[0].cells[0].paper, Some(-16.0));
+
+    let [longer, moving] = found.claims.as_slice() else {
+        unreachable!("two claims")
+    };
+    assert_eq!((longer.of, longer.ours.unwrap().n), (2, 2));
+    assert!(longer.ours.unwrap().mean > 0.0 && longer.verdict != Verdict::Contradicts);
+    assert_eq!((moving.verdict, moving.of), (Verdict::Agrees, 3));
+
+    let page = fs::read_to_string(place.path("r/results.md")).unwrap();
+    for words in [
+        "## Claims",
+        "Long training takes longer",
+        "## losses",
+        "[-16]",
+        "(b) 300 samples",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    let again = place.done(&["reproduce", "time.toml", "--out", "r"]);
+    assert!(again.contains("0 runs done, 8 were there"), "{again}");
+    let more = place.done(&["reproduce", "time.toml", "--out", "r", "--scale", "paper"]);
+    assert!(more.contains("4 runs done, 8 were there"), "{more}");
+}
+
+#[test]
+fn shards_merge_into_the_same_results() {
+    let place = Place::new();
+    let experiments = ["reproduce", "time.toml", "curves.toml"];
+    place.done(&[&experiments[..], &["--out", "whole", "--jobs", "1"]].concat());
+    for (shard, out) in [("1/3", "a"), ("2/3", "b"), ("3/3", "c")] {
+        place.done(&[&experiments[..], &["--out", out, "--shard", shard]].concat());
+    }
+    assert_eq!(results(&place.path("b")).runs_missing, 5);
+    let told = place.done(&["merge", "a", "b", "--out", "joined"]);
+    assert!(told.contains("2 runs are missing"), "{told}");
+    place.done(&["merge", "c", "b", "--out", "joined"]);
+    for name in ["results.json", "results.md", "request.json"] {
+        let read = |out: &str| fs::read(place.path(out).join(name)).unwrap();
+        assert!(read("whole") == read("joined"), "{name}");
+    }
+}
+
+#[test]
+fn folders_that_do_not_belong_together_are_refused() {
+    let place = Place::new();
+    place.done(&["reproduce", "curves.toml", "--out", "a", "--seeds", "1"]);
+    place.done(&["reproduce", "curves.toml", "--out", "b", "--seeds", "1"]);
+    place.done(&["reproduce", "curves.toml", "--out", "more", "--seeds", "2"]);
+    assert!(
+        place
+            .refused(&["merge", "a", "more", "--out", "x"])
+            .contains("--seeds")
+    );
+    assert!(
+        place
+            .refused(&["merge", "a", "nowhere", "--out", "x"])
+            .contains("nowhere")
+    );
+
+    let run = fs::read_dir(place.path("b/runs"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let rounds = fs::read_to_string(run.join("rounds.csv")).unwrap();
+    fs::write(run.join("rounds.csv"), rounds.replacen("\n1,", "\n1,9", 1)).unwrap();
+    let told = place.refused(&["merge", "a", "b", "--out", "y"]);
+    assert!(told.contains("rounds.csv differs"), "{told}");
+}
+
+#[test]
+fn what_cannot_be_reproduced_is_refused_by_name() {
+    let place = Place::new();
+    assert!(place.refused(&["reproduce", "fig99"]).contains("fig8ab"));
+    fs::write(place.path("broken.toml"), "name = = 3").unwrap();
+    assert!(
+        place
+            .refused(&["reproduce", "broken.toml"])
+            .contains("line 1")
+    );
+    let unknown = format!("{TIME}{SCENARIO}").replace("[\"hfl\",", "[\"telepathy\", \"hfl\",");
+    fs::write(place.path("unknown.toml"), unknown).unwrap();
+    let told = place.refused(&["reproduce", "unknown.toml"]);
+    assert!(
+        told.contains("telepathy") && told.contains("direct_drop"),
+        "{told}"
+    );
+    let odd = format!("{TIME}{SCENARIO}").replace("data.data_volume=200", "data.data_volume=2");
+    fs::write(place.path("odd.toml"), odd).unwrap();
+    assert!(
+        place
+            .refused(&["reproduce", "odd.toml"])
+            .contains("data_volume")
+    );
+    for flags in [
+        &["--shard", "0/2"][..],
+        &["--shard", "3/2"],
+        &["--shard", "two"],
+        &["--seeds", "0"],
+        &["--jobs", "0"],
+        &["--scale", "huge"],
+        &["--out", ""],
+        &["--data-dir", "nowhere"],
+    ] {
+        place.refused(&[&["reproduce", "time.toml"], flags].concat());
+    }
+    place.refused(&["reproduce"]);
+    place.refused(&["reproduce", "time.toml", "time.toml"]);
+    place.refused(&["merge", "--out", "x"]);
+    assert!(!place.path("results").exists() && !place.path("x").exists());
+}
+
+#[test]
+fn the_papers_experiments_are_listed_and_images_asked_for() {
+    let place = Place::new();
+    let listed = place.done(&["reproduce", "--list"]);
+    assert!(
+        listed.lines().count() == 11 && listed.contains("table4"),
+        "{listed}"
+    );
+    let told = place.done(&["reproduce", "fig10", "--out", "r"]);
+    assert!(
+        told.contains("fig10 is skipped") && told.contains("--data-dir"),
+        "{told}"
+    );
+    assert_eq!(results(&place.path("r")).skipped[0].experiment, "fig10");
+}

@@ -1,0 +1,102 @@
+//! Small worlds that run in milliseconds.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use aerofed::record::{EnergyItem, UavRecord};
+use aerofed::run::{Outcome, run_on};
+use aerofed::{Method, Scenario, ValidScenario};
+
+/// 30 devices, a linear model, 3 rounds of 2 edge rounds.
+pub(crate) const TINY: &str = r#"
+name = "tiny"
+[devices]
+count = 30
+[data]
+data_volume = 300
+probe_samples = 50
+personal_samples = 10
+[model]
+name = "logistic"
+[training]
+learning_rate = 0.05
+max_edge_rounds = 2
+[stop]
+max_rounds = 3
+"#;
+
+pub(crate) fn tiny(settings: &[&str]) -> ValidScenario {
+    Scenario::parse(TINY, settings).unwrap().check().unwrap()
+}
+
+/// [`tiny`] on a few of the embedded digits, which load at once: for tests of hundreds of runs.
+pub(crate) fn light(settings: &[&str]) -> ValidScenario {
+    let dir = format!("data.dir={:?}", few_digits());
+    tiny(&[&["data.set=idx", &dir], settings].concat())
+}
+
+/// A folder of idx files with 60 samples of each digit to train on and 10 to test with, made once.
+pub(crate) fn few_digits() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (done, mine) = (
+        folder.join("few-digits"),
+        folder.join(format!(
+            "few-digits-{}-{:?}",
+            std::process::id(),
+            std::thread::current().id()
+        )),
+    );
+    if !done.exists() {
+        fs::create_dir_all(&mine).unwrap();
+        let digits = aerofed_data::embedded(aerofed_data::Embedded::Mnist).unwrap();
+        for (part, set, each) in [("train", digits.train, 60), ("t10k", digits.test, 10)] {
+            let labels_of = &set.labels;
+            let of_class = |class| {
+                let all = (0..labels_of.len()).filter(move |&sample| labels_of[sample] == class);
+                all.take(each)
+            };
+            let chosen: Vec<usize> = (0..10).flat_map(of_class).collect();
+            let count = (chosen.len() as u32).to_be_bytes();
+            let mut labels = [&[0, 0, 8, 1], &count[..]].concat();
+            let mut images = [&[0, 0, 8, 3], &count[..], &[0, 0, 0, 28, 0, 0, 0, 28]].concat();
+            for sample in chosen {
+                labels.push(set.labels[sample]);
+                let pixels = set.input(sample).unwrap().iter();
+                images.extend(pixels.map(|value| (value * 255.0).round() as u8));
+            }
+            fs::write(mine.join(format!("{part}-labels-idx1-ubyte")), labels).unwrap();
+            fs::write(mine.join(format!("{part}-images-idx3-ubyte")), images).unwrap();
+        }
+        if fs::rename(&mine, &done).is_err() {
+            // Another test was quicker.
+            fs::remove_dir_all(&mine).unwrap();
+        }
+    }
+    done
+}
+
+pub(crate) fn run(scenario: &ValidScenario, threads: usize) -> Outcome {
+    let mut method = Method::of(scenario);
+    run_on(
+        scenario,
+        &mut method,
+        threads,
+        |_| ControlFlow::Continue(()),
+    )
+    .unwrap()
+}
+
+/// A battery's books: what came in went out, item by item.
+pub(crate) fn assert_balanced(uav: &UavRecord) {
+    let came_in = uav.battery_before_j + uav.recharged_j;
+    let went_out = uav.battery_after_j + uav.energy.total_j();
+    assert!(
+        (came_in - went_out).abs() <= 1e-9 * came_in.max(1.0),
+        "{uav:?}"
+    );
+    assert!(uav.battery_after_j >= 0.0, "{uav:?}");
+    for device_item in [EnergyItem::DeviceCompute, EnergyItem::DeviceUpload] {
+        assert_eq!(uav.energy.get(device_item), 0.0);
+    }
+}

@@ -1,0 +1,73 @@
+//! Same scenario and seed, same bytes, whatever the number of threads.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{run, tiny};
+use aerofed::ValidScenario;
+use aerofed::run_folder::RunFolder;
+
+fn files(scenario: &ValidScenario, threads: usize, dir: &Path) -> Vec<(String, Vec<u8>)> {
+    let out = dir.join(format!("run-{threads}"));
+    let mut folder = RunFolder::create(&out, scenario, false).unwrap();
+    let outcome = run(scenario, threads);
+    outcome
+        .records
+        .iter()
+        .for_each(|record| folder.append(record).unwrap());
+    folder.finish(&outcome).unwrap();
+    [
+        "scenario.toml",
+        "rounds.csv",
+        "uavs.csv",
+        "events.jsonl",
+        "model.safetensors",
+    ]
+    .map(|name| (name.into(), fs::read(out.join(name)).unwrap()))
+    .to_vec()
+}
+
+#[test]
+fn bytes_do_not_depend_on_threads() {
+    for model in ["logistic", "cnn"] {
+        let dir = tempfile::tempdir().unwrap();
+        let scenario = tiny(&[&format!("model.name={model}"), "stop.max_rounds=2"]);
+        let one = files(&scenario, 1, dir.path());
+        assert!(
+            one.iter()
+                .find(|(name, _)| name == "rounds.csv")
+                .unwrap()
+                .1
+                .len()
+                > 500
+        );
+        assert_eq!(one, files(&scenario, 2, dir.path()));
+        assert_eq!(one, files(&scenario, 8, dir.path()));
+    }
+}
+
+#[test]
+fn another_seed_gives_another_run() {
+    let outcome = |seed: &str| run(&tiny(&[seed]), 2);
+    assert_ne!(outcome("seed=1").weights, outcome("seed=2").weights);
+}
+
+#[test]
+fn a_folder_is_refused_while_it_holds_something_and_replaced_only_when_forced() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("run");
+    let scenario = tiny(&["stop.max_rounds=1"]);
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("precious"), "x").unwrap();
+    assert!(RunFolder::create(&out, &scenario, false).is_err());
+    let folder = RunFolder::create(&out, &scenario, true).unwrap();
+    assert!(out.join("precious").exists(), "replaced only at the end");
+    folder.discard();
+    assert!(out.join("precious").exists());
+    let outcome = run(&scenario, 1);
+    RunFolder::create(&out, &scenario, true)
+        .unwrap()
+        .finish(&outcome)
+        .unwrap();
+    assert!(!out.join("precious").exists() && out.join("summary.json").exists());
+}

@@ -1,0 +1,18 @@
+//! The short examples do what they say.
+
+#[path = "../../examples/compare.rs"]
+mod compare;
+#[path = "../../examples/custom_method.rs"]
+mod custom_method;
+#[path = "../../examples/plan.rs"]
+mod plan;
+#[path = "../../examples/run.rs"]
+mod run;
+
+#[test]
+fn the_short_examples_run() {
+    compare::main().unwrap();
+    custom_method::main().unwrap();
+    plan::main().unwrap();
+    run::main().unwrap();
+}

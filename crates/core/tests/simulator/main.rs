@@ -1,0 +1,18 @@
+//! The simulator from outside, through its library. One program: each would be linked anew.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod allocation;
+mod books;
+mod common;
+mod conformance;
+mod degenerate;
+mod determinism;
+mod examples;
+mod faults;
+mod feedback;
+mod learning;
+mod random_worlds;
+mod redeployment;
+mod resume;
+mod rivals;
+mod run_folder;

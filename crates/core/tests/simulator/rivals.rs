@@ -1,0 +1,201 @@
+//! What sets each rival apart, in numbers.
+
+use std::ops::ControlFlow;
+
+use crate::common::{run, tiny};
+use aerofed::decide::association::All;
+use aerofed::method::{LocalTraining, Schedule};
+use aerofed::record::{EnergyItem, EventKind, RoundRecord, TimeItem};
+use aerofed::run::{Outcome, run_on};
+use aerofed::{Method, ValidScenario};
+
+fn run_method(scenario: &ValidScenario, mut method: Method) -> Outcome {
+    run_on(scenario, &mut method, 2, |_| ControlFlow::Continue(())).unwrap()
+}
+
+fn first(settings: &[&str]) -> RoundRecord {
+    run(&tiny(settings), 2).records.swap_remove(0)
+}
+
+/// The largest difference between two models, relative to the largest weight.
+fn difference(a: &Outcome, b: &Outcome) -> f32 {
+    let pairs = a.weights.iter().zip(&b.weights);
+    let largest = a.weights.iter().fold(0.0f32, |most, w| most.max(w.abs()));
+    pairs.fold(0.0f32, |most, (a, b)| most.max((a - b).abs())) / largest
+}
+
+/// `cfed` beside the same devices in a hierarchy of one edge round: the same training and, FedAvg of
+/// FedAvgs being FedAvg, the same model, but every device's model crosses the link.
+#[test]
+fn cfed_hands_over_every_model_and_relays_none() {
+    let scenario = tiny(&["method=cfed", "stop.max_rounds=1"]);
+    let flat = run(&scenario, 2);
+    let hierarchy = run_method(
+        &scenario,
+        Method {
+            schedule: Schedule::Synchronous { edge_rounds: 1 },
+            ..Method::of(&scenario)
+        },
+    );
+    assert!(difference(&flat, &hierarchy) < 1e-5);
+    let (flat, hierarchy) = (&flat.records[0], &hierarchy.records[0]);
+    assert_eq!((flat.edge_rounds, hierarchy.edge_rounds), (1, 1));
+    for (relaying, merging) in flat.uavs.iter().zip(&hierarchy.uavs) {
+        assert_eq!(relaying.devices, merging.devices);
+        let item = |item| (relaying.energy.get(item), merging.energy.get(item));
+        let (each, one) = item(EnergyItem::OffloadHover);
+        let expected = one * relaying.devices.len() as f64;
+        assert!(
+            (each - expected).abs() <= 1e-9 * expected,
+            "{each} and {expected}"
+        );
+        let (downlink, same) = item(EnergyItem::Downlink);
+        assert_eq!(downlink, same);
+        assert_eq!(relaying.energy.get(EnergyItem::Relay), 0.0);
+    }
+    assert!(hierarchy.energy.get(EnergyItem::Relay) > 0.0);
+    let seconds = |item| (flat.time.get(item), hierarchy.time.get(item));
+    let (each, one) = seconds(TimeItem::Offload);
+    assert!(each > 2.0 * one);
+    let (link, link_and_relay) = seconds(TimeItem::Broadcast);
+    assert!(link > 0.0 && link < link_and_relay);
+}
+
+/// Two passes over each mini-batch; what an iteration costs besides the arithmetic is due once.
+#[test]
+fn ahfed_computes_twice_and_trains_otherwise() {
+    let fixed = "devices.fixed_time_s=0";
+    let plain = ["method=fedprox", "methods.fedprox.proximal=0", fixed];
+    let (clean, twice) = (first(&plain), first(&["method=ahfed", fixed]));
+    let energy = |r: &RoundRecord, item| r.energy.get(item);
+    let ratio =
+        energy(&twice, EnergyItem::DeviceCompute) / energy(&clean, EnergyItem::DeviceCompute);
+    assert!((ratio - 2.0).abs() < 1e-9, "{ratio}");
+    assert_eq!(
+        energy(&twice, EnergyItem::DeviceUpload),
+        energy(&clean, EnergyItem::DeviceUpload)
+    );
+    assert!(twice.time.get(TimeItem::Compute) > clean.time.get(TimeItem::Compute));
+    assert_ne!(twice.test_loss, clean.test_loss);
+    // Without moved inputs the training is the same; the bill is not.
+    let unmoved = first(&["method=ahfed", "methods.ahfed.epsilon=0", fixed]);
+    assert_eq!(unmoved.test_loss, clean.test_loss);
+    assert_eq!(unmoved.energy, twice.energy);
+}
+
+#[test]
+fn fedprox_stays_closer_to_what_it_was_sent() {
+    let change = |proximal: &str| {
+        let setting = format!("methods.fedprox.proximal={proximal}");
+        first(&["method=fedprox", "data.partition.kind=noniid_a", &setting]).model_change
+    };
+    let (free, pulled, held) = (change("0"), change("1"), change("5"));
+    assert!(held < pulled && pulled < free, "{free}, {pulled}, {held}");
+}
+
+#[test]
+fn hierfavg_follows_its_two_numbers_and_takes_everybody() {
+    let numbers = [
+        "methods.hierfavg.local_iterations=3",
+        "methods.hierfavg.edge_rounds=4",
+    ];
+    let record = first(&[&["method=hierfavg"], &numbers[..]].concat());
+    assert_eq!(record.edge_rounds, 4);
+    assert_eq!(record.selected, record.covered);
+    assert_eq!(record.updates_computed, 4 * record.covered);
+    assert!(
+        record
+            .uavs
+            .iter()
+            .all(|uav| uav.devices.is_empty() || uav.local_iterations == 3)
+    );
+}
+
+#[test]
+fn oort_takes_its_share_and_turns_to_those_with_high_loss() {
+    let scenario = tiny(&[
+        "method=oort",
+        "mobility.kind=static",
+        "stop.max_rounds=6",
+        "selection.share=0.4",
+    ]);
+    let outcome = run(&scenario, 2);
+    for record in &outcome.records {
+        for uav in &record.uavs {
+            let nearest = uav.devices.len() as f64;
+            assert!(nearest <= 0.4 * uav.covered as f64 + 1.0);
+        }
+    }
+    let devices = |r: &RoundRecord| {
+        r.uavs
+            .iter()
+            .flat_map(|u| u.devices.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_ne!(devices(&outcome.records[0]), devices(&outcome.records[5]));
+}
+
+/// Nobody moves, everybody trains: each cell's pass always takes the same time, so its arrivals come in equal
+/// steps, the first without a fetch; and they come in the order of time.
+#[test]
+fn hfedat_arrives_in_equal_steps() {
+    let scenario = tiny(&["method=hfedat", "mobility.kind=static", "stop.max_rounds=8"]);
+    let outcome = run_method(
+        &scenario,
+        Method {
+            association: Box::new(All),
+            local: LocalTraining::default(),
+            ..Method::of(&scenario)
+        },
+    );
+    let mut arrivals: Vec<Vec<f64>> = vec![Vec::new(); 5];
+    for event in outcome.records.iter().flat_map(|record| &record.events) {
+        if let EventKind::ModelArrived { uav, time_s, .. } = event.kind {
+            arrivals[uav.index()].push(time_s);
+        }
+    }
+    let first_round = &outcome.records[0];
+    for (of_uav, uav) in arrivals.iter().zip(&first_round.uavs) {
+        assert!(of_uav.len() > 2, "{arrivals:?}");
+        let steps_s: Vec<f64> = of_uav.windows(2).map(|two| two[1] - two[0]).collect();
+        assert!(
+            steps_s
+                .iter()
+                .all(|step| (step / steps_s[0] - 1.0).abs() < 1e-9),
+            "{steps_s:?}"
+        );
+        assert!(
+            of_uav[0] < steps_s[0],
+            "the first model is there from the start"
+        );
+        assert!(uav.edge_time_s <= of_uav[0] + 1e-9 || of_uav[1] <= first_round.clock_s);
+    }
+    let counts: Vec<usize> = arrivals.iter().map(Vec::len).collect();
+    assert!(counts.iter().max() > counts.iter().min(), "{counts:?}");
+    // As many passes end in a round as cells are under way, and it ends with the last of them.
+    for record in &outcome.records {
+        let times = record.events.iter().filter_map(|event| match event.kind {
+            EventKind::ModelArrived { time_s, .. } => Some(time_s),
+            _ => None,
+        });
+        let times: Vec<f64> = times.collect();
+        assert_eq!(times.len(), 5);
+        assert_eq!(times.last(), Some(&record.clock_s));
+    }
+}
+
+/// The whole point: fast cells do not wait, so that a round is over sooner than with a synchronous fleet.
+#[test]
+fn hfedat_rounds_are_shorter() {
+    let settings = ["mobility.kind=static", "stop.max_rounds=6"];
+    let time_s = |method| {
+        run(&tiny(&[&[method], &settings[..]].concat()), 2)
+            .summary
+            .total_time_s
+    };
+    let plain = ["methods.fedprox.proximal=0", "method=fedprox"];
+    let synchronous_s = run(&tiny(&[&plain[..], &settings].concat()), 2)
+        .summary
+        .total_time_s;
+    assert!(time_s("method=hfedat") < 0.9 * synchronous_s);
+}

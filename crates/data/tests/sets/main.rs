@@ -1,0 +1,6 @@
+//! Data sets and how they are dealt out.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod idx;
+mod images;
+mod partition;
