@@ -114,13 +114,10 @@ impl Environment {
             opening,
             fitness,
         } = round;
-        let threshold = |uav: usize| match actions.get(uav) {
-            Some(action) if !fitness[uav].is_empty() => {
-                view.threshold(&fitness[uav], action.clamp(0.0, 1.0))
-            }
-            _ => f64::INFINITY,
-        };
-        let selection = above(&simulation.scene(&opening), &fitness, threshold);
+        let action = |uav: usize| actions.get(uav).map(|action| action.clamp(0.0, 1.0));
+        let actions: Vec<Option<f32>> = (0..fitness.len()).map(action).collect();
+        let thresholds = view.thresholds(&fitness, &actions);
+        let selection = above(&simulation.scene(&opening), &fitness, |uav| thresholds[uav]);
         let closed = simulation.close_round(opening, selection, &mut method)?;
         let penalties = vec![self.scenario.td3.penalty; fitness.len()];
         let rewards = view.rewards(&closed.outcome(), &penalties);

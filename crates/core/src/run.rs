@@ -26,7 +26,7 @@ use crate::nature::Nature;
 use crate::record::{EventKind, RoundRecord, StoppedBy, Summary, TimeItem};
 use crate::scenario::ValidScenario;
 use crate::seed::{Stream, stream};
-use crate::world::{Coverage, DeviceId, World};
+use crate::world::{Coverage, DeviceId, UavId, World};
 
 mod asynchronous;
 mod books;
@@ -244,9 +244,9 @@ impl Simulation {
         let mut coverage = self.working_coverage();
         let mut differences = Vec::new();
         if needs.differences {
-            let epochs = self.personal_epochs();
-            self.train_personal_models(epochs)?;
-            if !self.pay_for_scores(&coverage, epochs, &mut books) {
+            let bore_training = self.prepare_personal_models(&mut books)?;
+            let bore_comparing = self.pay_for_comparing(&coverage, &mut books);
+            if !(bore_training && bore_comparing) {
                 coverage = self.working_coverage();
             }
             differences = self.differences(&coverage)?;
@@ -311,6 +311,7 @@ impl Simulation {
 
         if needs.differences {
             self.keep_opinions(&edge.last_updates)?;
+            self.refresh_personal_models()?;
         }
 
         // global
@@ -323,6 +324,10 @@ impl Simulation {
         self.global_model = merged
             .model
             .unwrap_or_else(|| std::mem::take(&mut self.global_model));
+        if needs.differences {
+            let leaving: Vec<UavId> = unable.iter().chain(&edge.low).map(|l| l.uav).collect();
+            self.pay_for_refreshing(&leaving, &mut books);
+        }
         let round_s = books.time.total_s() - books.time.get(TimeItem::Wait);
         self.world.clock_s += round_s;
         self.leak(round_s, &mut cells, &mut books);

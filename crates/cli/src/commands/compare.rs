@@ -3,13 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use aerofed::experiment::comparison::{Comparison, csv};
-use aerofed::experiment::curve::{Along, mean_accuracy};
+use aerofed::experiment::comparison::{Comparison, csv, panels};
 use aerofed::experiment::plan::{ComparePlan, Contender, digest};
-use aerofed::experiment::stored::{StoredRun, first_difference};
+use aerofed::experiment::stored::first_difference;
 use aerofed::experiment::write_whole;
 use aerofed::{Error, Scenario};
-use aerofed_report::{Curve, curves_svg};
+use aerofed_report::panel_svg;
 use anyhow::Result;
 use clap::Args;
 
@@ -86,9 +85,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     write_whole(&out.join("compare.csv"), csv(&plan, &stored).as_bytes())?;
     write_whole(&out.join("compare.json"), (json + "\n").as_bytes())?;
     write_whole(&out.join("compare.md"), markdown.as_bytes())?;
-    for (name, along) in [("time", Along::TimeS), ("energy", Along::EnergyJ)] {
-        let path = out.join(format!("compare-{name}.svg"));
-        write_whole(&path, picture(&plan, &stored, along).as_bytes())?;
+    for panel in panels(&plan, &stored) {
+        let path = out.join(format!("compare-{}.svg", panel.id));
+        write_whole(&path, panel_svg(&panel).as_bytes())?;
     }
     if args.json {
         console::result(&serde_json::to_string(&comparison)?)?;
@@ -152,24 +151,4 @@ fn claim(out: &Path, shared: &str) -> Result<(), Error> {
     }
     fs::create_dir_all(out).map_err(Error::io("create", out))?;
     write_whole(&mark, shared.as_bytes())
-}
-
-fn picture(plan: &ComparePlan, stored: &[Vec<StoredRun>], along: Along) -> String {
-    let (label, unit) = match along {
-        Along::EnergyJ => ("energy (kJ)", 1e3),
-        _ => ("simulated time (s)", 1.0),
-    };
-    let curve = |(contender, runs): (&Contender, &Vec<StoredRun>)| {
-        let runs: Vec<&StoredRun> = runs.iter().collect();
-        let points = mean_accuracy(&runs, along).into_iter();
-        Curve {
-            name: contender.label.clone(),
-            points: points
-                .filter_map(|p| Some((p.x / unit, 100.0 * p.y?.mean)))
-                .collect(),
-        }
-    };
-    let curves: Vec<Curve> = plan.contenders.iter().zip(stored).map(curve).collect();
-    let title = format!("Test accuracy, mean over {} seeds", plan.seeds.len());
-    curves_svg(&title, label, "test accuracy (%)", 100.0, &curves)
 }

@@ -4,8 +4,12 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use super::curve::{Along, mean_accuracy};
+use super::figures::Styles;
 use super::markdown::{percent, plus_minus, table};
 use super::plan::{ComparePlan, Contender};
+use super::quantity::Quantity;
+use super::results::{Axis, Panel, PanelKind, Series};
 use super::statistics::{Estimate, saving};
 use super::stored::{Stand, StoredRun};
 
@@ -172,6 +176,42 @@ impl TargetStatistics {
             counted(self.energy_saving_of_first.as_ref()),
         ]
     }
+}
+
+/// Accuracy over time and over energy, with bands.
+#[must_use]
+pub fn panels(plan: &ComparePlan, runs: &[Vec<StoredRun>]) -> [Panel; 2] {
+    let mut styles = Styles::default();
+    let mut panel = |id: &str, along: Along, label: &str, unit: &str| {
+        let series = plan
+            .contenders
+            .iter()
+            .zip(runs)
+            .map(|(contender, runs)| Series {
+                label: contender.label.clone(),
+                method: contender.method.clone(),
+                style: styles.of(&contender.label),
+                points: mean_accuracy(&runs.iter().collect::<Vec<_>>(), along),
+                runs: Vec::new(),
+            });
+        let axis = |label: &str, unit: &str| Axis {
+            label: label.into(),
+            unit: unit.into(),
+            ticks: Vec::new(),
+        };
+        Panel {
+            id: id.into(),
+            title: format!("Test accuracy, {} seeds", plan.seeds.len()),
+            kind: PanelKind::Lines,
+            series: series.collect(),
+            x: axis(label, unit),
+            y: axis(Quantity::Accuracy.label(), Quantity::Accuracy.unit()),
+        }
+    };
+    [
+        panel("time", Along::TimeS, "simulated time", "s"),
+        panel("energy", Along::EnergyJ, "energy", "J"),
+    ]
 }
 
 /// `first` is empty for the first method itself.

@@ -12,7 +12,7 @@ use crate::nature::channel::{self, Link};
 use crate::nature::compute;
 use crate::record::{EnergyItem, EventKind, TimeItem};
 use crate::seed::{Stream, stream};
-use crate::world::{Coverage, DeviceId, Uav};
+use crate::world::{Coverage, DeviceId, Uav, UavId};
 
 use super::Simulation;
 use super::books::Books;
@@ -34,25 +34,33 @@ pub(super) struct Opinions {
 }
 
 impl Simulation {
-    /// Passes over their own samples with which UAVs train their personal models this round.
-    pub(super) fn personal_epochs(&self) -> usize {
-        let fitness = &self.scenario.fitness;
-        match self.opinions.personal.is_empty() {
-            true => fitness.personal_epochs,
-            false => fitness.refresh_epochs,
+    /// Trains the personal models before the first round. False when a UAV's battery did not bear it.
+    pub(super) fn prepare_personal_models(&mut self, books: &mut Books) -> Result<bool, Error> {
+        if !self.opinions.personal.is_empty() {
+            return Ok(true);
         }
+        let epochs = self.scenario.fitness.personal_epochs;
+        self.train_personal_models(epochs)?;
+        let opinions = &mut self.opinions;
+        opinions.first_model.clone_from(&self.global_model);
+        opinions.said = vec![Vec::new(); self.held.len()];
+        Ok(self.pay_for_training(epochs, 0.0, &[], books))
     }
 
-    /// Trains the personal models, each UAV on its own samples from the global model.
+    /// Trains the personal models for the next round, from the global model of this one.
     ///
     /// Departs from the paper, whose personal models are trained once: then the same devices differ most in every
     /// round, and the others never train. Anew from the global model, a device that has not trained for long differs
     /// most, because its last local model is old.
-    pub(super) fn train_personal_models(&mut self, epochs: usize) -> Result<(), Error> {
-        let first = self.opinions.personal.is_empty();
-        if epochs == 0 && !first {
-            return Ok(());
+    pub(super) fn refresh_personal_models(&mut self) -> Result<(), Error> {
+        match self.scenario.fitness.refresh_epochs {
+            0 => Ok(()),
+            epochs => self.train_personal_models(epochs),
         }
+    }
+
+    /// Each UAV trains on its own samples from the global model.
+    fn train_personal_models(&mut self, epochs: usize) -> Result<(), Error> {
         let training = &self.scenario.training;
         let jobs: Vec<Job> = self
             .personal_samples
@@ -87,12 +95,7 @@ impl Simulation {
             })
             .collect();
         let personal = self.trainer.train(&jobs)?;
-        let opinions = &mut self.opinions;
-        opinions.personal = personal.into_iter().map(|update| update.weights).collect();
-        if first {
-            opinions.first_model.clone_from(&self.global_model);
-            opinions.said = vec![Vec::new(); self.held.len()];
-        }
+        self.opinions.personal = personal.into_iter().map(|update| update.weights).collect();
         Ok(())
     }
 
@@ -209,42 +212,73 @@ impl Simulation {
         Ok(())
     }
 
-    /// Seconds and joules of training the personal models and of comparing: each UAV sends its
-    /// personal model to all devices it covers at once, on its whole band, and each of them runs its
-    /// small batch through it. The answers are a few numbers and cost nothing. False when a UAV's
-    /// battery did not bear it.
-    pub(super) fn pay_for_scores(
-        &mut self,
-        coverage: &Coverage,
-        epochs: usize,
-        books: &mut Books,
-    ) -> bool {
-        let hover_w = self.nature.hover_power_w();
+    /// Seconds and joules of comparing: each UAV sends its personal model to all devices it covers at
+    /// once, on its whole band, and each of them runs its small batch through it. The answers are a few
+    /// numbers and cost nothing. False when a UAV's battery did not bear it.
+    pub(super) fn pay_for_comparing(&mut self, coverage: &Coverage, books: &mut Books) -> bool {
         let (mut slowest_s, mut all_bore_it) = (0.0f64, true);
         for index in 0..self.world.uavs.len() {
             let uav = &self.world.uavs[index];
             if !uav.is_active() {
                 continue;
             }
-            let (training_s, training_j) = self.personal_cost(index, epochs);
             let (sending_s, comparing_s, comparing_j) =
                 self.comparing_cost(uav, &coverage.cells[index]);
-            let time_s = training_s + sending_s + comparing_s;
-            let joules = training_j + sending_s * uav.broadcast_power_w + time_s * hover_w;
+            let sending_j = sending_s * uav.broadcast_power_w;
+            let time_s = sending_s + comparing_s;
             slowest_s = slowest_s.max(time_s);
             books.devices.add(EnergyItem::DeviceCompute, comparing_j);
-            let uav = &mut self.world.uavs[index];
-            if !books.pay(uav, EnergyItem::Scoring, joules) {
-                books.tell(EventKind::UavDepleted {
-                    uav: uav.id,
-                    during: EnergyItem::Scoring,
-                    updates_lost: 0,
-                });
-                all_bore_it = false;
-            }
+            all_bore_it &= self.pay_for_scoring(index, sending_j, time_s, books);
         }
         books.time.add(TimeItem::Scoring, slowest_s);
         all_bore_it
+    }
+
+    /// The same for refreshing the personal models. UAVs do that while their devices train and models are handed
+    /// over; only what takes longer is waited for. Those that are `leaving` need no personal model.
+    pub(super) fn pay_for_refreshing(&mut self, leaving: &[UavId], books: &mut Books) {
+        let time = &books.time;
+        let spare_s = time.total_s() - time.get(TimeItem::Scoring) - time.get(TimeItem::Wait);
+        let epochs = self.scenario.fitness.refresh_epochs;
+        self.pay_for_training(epochs, spare_s, leaving, books);
+    }
+
+    /// The same for training the personal models, of which `spare_s` seconds go beside something else.
+    fn pay_for_training(
+        &mut self,
+        epochs: usize,
+        spare_s: f64,
+        leaving: &[UavId],
+        books: &mut Books,
+    ) -> bool {
+        let (mut slowest_s, mut all_bore_it) = (0.0f64, true);
+        for index in 0..self.world.uavs.len() {
+            let uav = &self.world.uavs[index];
+            if !uav.is_active() || leaving.contains(&uav.id) {
+                continue;
+            }
+            let (training_s, training_j) = self.personal_cost(index, epochs);
+            let late_s = (training_s - spare_s).max(0.0);
+            slowest_s = slowest_s.max(late_s);
+            all_bore_it &= self.pay_for_scoring(index, training_j, late_s, books);
+        }
+        books.time.add(TimeItem::Scoring, slowest_s);
+        all_bore_it
+    }
+
+    /// Takes joules and so many seconds of hovering from a UAV's battery. False when it did not bear it.
+    fn pay_for_scoring(&mut self, uav: usize, joules: f64, time_s: f64, books: &mut Books) -> bool {
+        let joules = joules + time_s * self.nature.hover_power_w();
+        let uav = &mut self.world.uavs[uav];
+        let bore_it = books.pay(uav, EnergyItem::Scoring, joules);
+        if !bore_it {
+            books.tell(EventKind::UavDepleted {
+                uav: uav.id,
+                during: EnergyItem::Scoring,
+                updates_lost: 0,
+            });
+        }
+        bore_it
     }
 
     /// Seconds and joules of computing of one UAV's personal model, as Eqs. (8) and (9) have it for devices.

@@ -39,7 +39,7 @@ impl Default for Fitness {
             distance: 0.2,
             compute: 0.2,
             small_batch: 10,
-            personal_epochs: 10,
+            personal_epochs: 1,
             refresh_epochs: 1,
             uav_cpu_hz: 10e9,
             uav_cycles_per_bit: 65.0,

@@ -425,7 +425,7 @@ pub struct Fitness {
     pub small_batch: usize,
     /// Passes over a UAV's own samples when it trains its personal model at the start.
     pub personal_epochs: usize,
-    /// Passes when it trains it anew from the global model, in every later round; 0: it never does.
+    /// Passes when it trains it anew from the global model, in every round for the next; 0: it never does.
     pub refresh_epochs: usize,
     /// Processor clock of UAVs.
     pub uav_cpu_hz: f64,

@@ -5,6 +5,7 @@
 //! observe   turn what the round brought and took into a reward
 //! ```
 
+mod pace;
 mod policy;
 mod view;
 
@@ -145,17 +146,15 @@ impl Association for Adaptive {
         }
         let fitness = fitness_of(scene, &self.fitness);
         let states = self.view.states(scene, &fitness);
-        let mut thresholds = vec![f64::INFINITY; fitness.len()];
+        let mut actions = vec![None; fitness.len()];
         for (uav, state) in states.into_iter().enumerate() {
             match state {
-                Some(state) => {
-                    let action = self.choose(uav, state, rng);
-                    thresholds[uav] = self.view.threshold(&fitness[uav], action);
-                }
+                Some(state) => actions[uav] = Some(self.choose(uav, state, rng)),
                 // It is away or covers nobody: what its last threshold led to is not seen.
                 None => self.pending[uav] = None,
             }
         }
+        let thresholds = self.view.thresholds(&fitness, &actions);
         above(scene, &fitness, |uav| thresholds[uav])
     }
 

@@ -4,9 +4,9 @@
 //! `reward = "paper"` the reward is what the edge model gained, Eq. (45).
 //!
 //! `state = "extended"`: how the global model does, how fitness is spread over the covered devices, how
-//! many they are, how loaded the cell is beside the others, the battery, and the round. The action is a
-//! quantile: β is the fitness that this share of the covered devices does not reach. Scores are
-//! relative to the best of a cell and drift with training; quantiles stay.
+//! many they are, how loaded the cell is beside the others, the battery, and the round. The action is the share of a
+//! UAV's devices that is left out: β is the fitness of the last one that is not. Scores are relative to the
+//! best of a cell and drift with training; shares stay. They are shares of a quota by which all cells take equally long (`Pace`).
 //!
 //! `reward = "cost_aware"`: progress per cost, y / (e^λ_4 t^λ_5) with λ_4 + λ_5 scaled to 1. Whoever makes the most progress for its
 //! cost at every loss there is on the way down gets there cheapest. Progress y is λ_6 times the relative loss drop of the *global*
@@ -17,6 +17,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::{CellOutcome, Quality, RoundOutcome, Scene};
+use super::pace::Pace;
 use crate::scenario::{self, AgentReward, AgentState, ValidScenario};
 
 /// Quantiles of fitness in the extended state.
@@ -43,6 +44,7 @@ pub struct AgentView {
     overhead: f64,
     /// Loss of the first global model.
     first_loss: Option<f64>,
+    pace: Pace,
 }
 
 impl AgentView {
@@ -69,6 +71,7 @@ impl AgentView {
             edge_models: vec![None; scenario.uavs.count],
             overhead: 0.0,
             first_loss: None,
+            pace: Pace::new(scenario.uavs.count),
         }
     }
 
@@ -129,13 +132,23 @@ impl AgentView {
         fitness.iter().enumerate().map(of_uav).collect()
     }
 
-    /// β of a UAV whose covered devices have `fitness`, for an action of 0 to 1.
+    /// β of each UAV, whose covered devices have `fitness`, for its action of 0 to 1; infinite for UAVs that cover nobody
+    /// or have no action.
     #[must_use]
-    pub fn threshold(&self, fitness: &[f64], action: f32) -> f64 {
-        match self.state {
-            AgentState::Paper => f64::from(action),
-            AgentState::Extended => quantile(&ascending(fitness), f64::from(action)),
-        }
+    pub fn thresholds(&self, fitness: &[Vec<f64>], actions: &[Option<f32>]) -> Vec<f64> {
+        let covered: Vec<usize> = fitness.iter().map(Vec::len).collect();
+        let quotas = self.pace.quotas(&covered);
+        let threshold = |uav: usize| match actions[uav] {
+            Some(action) if covered[uav] > 0 => match self.state {
+                AgentState::Paper => f64::from(action),
+                AgentState::Extended => {
+                    let taken = (1.0 - f64::from(action)) * quotas[uav];
+                    nth_best(&fitness[uav], taken.round() as usize)
+                }
+            },
+            _ => f64::INFINITY,
+        };
+        (0..fitness.len()).map(threshold).collect()
     }
 
     /// Each UAV's reward for a round, Eqs. (45) and (49); `penalties` are their factors α̃.
@@ -146,6 +159,7 @@ impl AgentView {
             .map(|cell| self.edge_gain(cell, outcome))
             .collect();
         self.overhead = 1.0 - slowest_s(outcome) / outcome.time_s;
+        self.pace.observe(outcome.cells);
         let progress_per_cost = self.progress_per_cost(outcome);
         let reward = |(index, cell): (usize, &CellOutcome)| {
             let earned = match self.reward {
@@ -204,6 +218,12 @@ fn ascending(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted
+}
+
+/// The least of the `count` largest values, of which there is at least one.
+fn nth_best(values: &[f64], count: usize) -> f64 {
+    let sorted = ascending(values);
+    sorted[sorted.len() - count.clamp(1, sorted.len())]
 }
 
 /// The value that `share` of the sorted values lie below: the first that at most keeps a share of
@@ -312,19 +332,22 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_are_literal_or_quantiles() {
-        let fitness = [0.9, 0.1, 0.5, 0.3];
-        let literal = view(&["td3.state=paper"]);
-        assert!((literal.threshold(&fitness, 0.4) - 0.4).abs() < 1e-6);
-        let quantiles = view(&["td3.state=extended"]);
-        let kept = |action: f32| {
-            let threshold = quantiles.threshold(&fitness, action);
-            fitness.iter().filter(|alpha| **alpha >= threshold).count()
+    fn thresholds_are_literal_or_leave_out_a_share() {
+        let fitness = [vec![0.9, 0.1, 0.5, 0.3], vec![]];
+        let literal = view(&["td3.state=paper", "uavs.count=2"]);
+        let threshold = literal.thresholds(&fitness, &[Some(0.4), Some(0.4)]);
+        assert!((threshold[0] - 0.4).abs() < 1e-6 && threshold[1] == f64::INFINITY);
+        let shares = view(&["td3.state=extended", "uavs.count=2"]);
+        let kept = |action: Option<f32>| {
+            let threshold = shares.thresholds(&fitness, &[action, None])[0];
+            fitness[0]
+                .iter()
+                .filter(|alpha| **alpha >= threshold)
+                .count()
         };
-        assert_eq!(
-            [0.0, 0.24, 0.26, 0.5, 0.76, 1.0].map(kept),
-            [4, 4, 3, 2, 1, 1]
-        );
+        let actions = [0.0, 0.12, 0.13, 0.5, 0.76, 1.0].map(Some);
+        assert_eq!(actions.map(kept), [4, 4, 3, 2, 1, 1]);
+        assert_eq!(kept(None), 0);
     }
 
     #[test]
