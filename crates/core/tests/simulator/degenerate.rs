@@ -216,7 +216,7 @@ fn no_bandwidth_is_refused_and_the_least_there_can_be_is_slow_or_too_late() {
     }
 }
 
-/// Without an allocation that reckons with the link nobody starts; the solver of P1 refuses the cell by name.
+/// With equal shares nobody starts; the solver of P1 names the link.
 #[test]
 fn a_link_too_weak_to_ever_send() {
     let weak = [
@@ -224,7 +224,10 @@ fn a_link_too_weak_to_ever_send() {
         "radio.noise_dbm_per_hz=-1",
         "stop.max_rounds=2",
     ];
-    let outcome = with_every_method(&[&weak[..], &["allocation={kind=\"equal\"}"]].concat());
+    let outcome = run(
+        &light(&[&weak[..], &["allocation={kind=\"equal\"}"]].concat()),
+        2,
+    );
     assert_eq!(outcome.summary.updates_computed, 0);
     assert!(tells(&outcome.records[0], |kind| matches!(
         kind,
