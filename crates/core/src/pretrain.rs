@@ -1,4 +1,4 @@
-//! Training threshold agents before a run: many short runs with random thresholds on small data, then updates
+//! Training threshold agents before a run: many short runs with random thresholds, then updates
 //! of one agent from all of them, in a few turns.
 
 use std::ops::ControlFlow;
@@ -18,8 +18,12 @@ use crate::solve::td3::{Settings, Td3};
 
 /// Exploring and learning take turns this often.
 const TURNS: usize = 2;
-/// How far UAVs stray from what they lean to, and from the policy in later turns.
-const NOISE: f32 = 0.2;
+/// How far UAVs stray from what all lean to, and from the policy in later turns.
+const NOISE: f32 = 0.1;
+/// Episodes in the same world, each with another share of the devices.
+const STRATA: usize = 4;
+/// Rounds until it shows what a choice brought: rewards are smoothed, and at the start the loss of few devices stands still.
+const SHOWS_AFTER: usize = 3;
 /// Step size of actor and critics.
 const LEARNING_RATE: f64 = 5e-4;
 /// Episodes on which the policy is judged after each turn.
@@ -58,10 +62,10 @@ pub struct Progress {
     /// Updates of this turn's agent.
     pub updates: usize,
     /// Test accuracy when the budget is spent, mean over judged episodes; the
-    /// budget of each is what its first rounds cost with every covered device.
+    /// budget of each is what its first rounds cost with as many devices as agents may take.
     pub accuracy: f64,
-    /// The same with every covered device all the time.
-    pub accuracy_with_all: f64,
+    /// The same with as many all the time.
+    pub accuracy_with_most: f64,
     /// Mean squared error of the critics in the last update.
     pub critic_loss: f64,
 }
@@ -99,7 +103,7 @@ pub fn pretrain(
         .map(|index| Budget::measure(scenario, plan, JUDGED_SEEDS + index))
         .collect();
     let budgets = budgets?;
-    let accuracy_with_all = mean(budgets.iter().map(|budget| budget.accuracy));
+    let accuracy_with_most = mean(budgets.iter().map(|budget| budget.accuracy));
     for turn in 0..TURNS {
         let share = |whole: usize, turn: usize| whole * turn / TURNS;
         let episodes = share(plan.episodes, turn)..share(plan.episodes, turn + 1);
@@ -111,7 +115,9 @@ pub fn pretrain(
                 if stopped.load(Ordering::Relaxed) {
                     return Ok(Vec::new());
                 }
-                let policy = policy.clone().filter(|_| episode % 2 == 0);
+                let policy = policy
+                    .clone()
+                    .filter(|_| (episode / STRATA).is_multiple_of(2));
                 let policy = policy.map(Td3::restore).transpose()?;
                 let seen = explore(scenario, plan, episode, policy);
                 stopped_by(Event::Episode);
@@ -142,7 +148,7 @@ pub fn pretrain(
             episodes: episodes.end,
             updates: plan.updates,
             accuracy: mean(accuracies?.into_iter()),
-            accuracy_with_all,
+            accuracy_with_most,
             critic_loss,
         };
         if progress.accuracy > best.0 {
@@ -180,49 +186,70 @@ fn explore(
     episode: usize,
     mut policy: Option<Td3>,
 ) -> Result<Vec<Transition>, Error> {
-    let mut rng = stream(scenario.seed, Stream::Pretraining, 1, episode as u64);
+    // Every world is met with few, some and many devices: worlds differ more than what is to be found out.
+    let mut rng = stream(
+        scenario.seed,
+        Stream::Pretraining,
+        1,
+        (episode / STRATA) as u64,
+    );
     let scenario = varied(scenario, plan.rounds, &mut rng)?;
-    // All UAVs lean the same way all the time: what one of them does alone, or once, hardly shows in the global model.
-    let leaning: f32 = rng.random();
-    // Few devices pay more often than many, and differ more: half of the random runs take a quarter of them or less.
-    let left_out = 1.0 - leaning.powi(2);
+    let seed = rng.random_range(0..JUDGED_SEEDS);
+    let mut rng = stream(scenario.seed, Stream::Pretraining, 2, episode as u64);
+    // All UAVs lean the same way all the time: what one of them does alone, or once, hardly shows in the global model. And many devices
+    // after few would be paid for taking out the noise that the few left, again and again.
+    let leaning = ((episode % STRATA) as f32 + rng.random::<f32>()) / STRATA as f32;
     let mut environment = Environment::new(&scenario, 1);
-    let mut states = environment.reset(rng.random_range(0..JUDGED_SEEDS))?;
+    let mut states = environment.reset(seed)?;
+    let strayed: Vec<f32> = states
+        .iter()
+        .map(|_| NOISE * rng.random_range(-1.0..1.0))
+        .collect();
     let mut transitions = Vec::new();
+    let mut rewards = Vec::new();
     while !states.is_empty() {
         let mut actions = vec![0.0; states.len()];
-        for (action, state) in actions.iter_mut().zip(&states) {
+        for ((action, state), strayed) in actions.iter_mut().zip(&states).zip(&strayed) {
             let centre = match (&mut policy, state) {
                 (Some(policy), Some(state)) => {
-                    policy.act(state)?[0] + 2.0 * NOISE * (leaning - 0.5)
+                    policy.act(state)?[0] + 4.0 * NOISE * (leaning - 0.5)
                 }
-                _ => left_out,
+                _ => leaning,
             };
-            *action = (centre + NOISE * rng.random_range(-1.0..1.0)).clamp(0.0, 1.0);
+            *action = (centre + strayed).clamp(0.0, 1.0);
         }
         let step = environment.step(&actions)?;
         for (uav, state) in states.into_iter().enumerate() {
             let next = step.states.get(uav).cloned().flatten();
             if let (Some(state), Some(next_state)) = (state, next) {
-                transitions.push(Transition {
+                let transition = Transition {
                     state,
                     action: vec![actions[uav]],
-                    reward: step.rewards[uav],
+                    reward: 0.0,
                     next_state,
                     done: false,
-                });
+                };
+                transitions.push((rewards.len(), uav, transition));
             }
         }
+        rewards.push(step.rewards);
         states = step.states;
     }
-    Ok(transitions)
+    let rewarded = |(round, uav, transition)| {
+        let later: &Vec<f32> = rewards.get(round + SHOWS_AFTER)?;
+        Some(Transition {
+            reward: later[uav],
+            ..transition
+        })
+    };
+    Ok(transitions.into_iter().filter_map(rewarded).collect())
 }
 
-/// A small world like the scenario's, but with other data and another model.
+/// A world like the scenario's, with less data and maybe another model.
 fn varied(base: &ValidScenario, rounds: usize, rng: &mut Random) -> Result<ValidScenario, Error> {
-    let mut scenario = small(base, rounds);
-    let per_device = rng.random_range(8..=12);
-    scenario.data.data_volume = per_device * scenario.devices.count;
+    let mut scenario = short(base, rounds);
+    let volume = scenario.data.data_volume as f64 * rng.random_range(0.5..1.0);
+    scenario.data.data_volume = (volume as usize).max(scenario.devices.count);
     if rng.random_bool(0.3) {
         scenario.data.partition = PartitionKind::NoniidB;
     }
@@ -232,16 +259,15 @@ fn varied(base: &ValidScenario, rounds: usize, rng: &mut Random) -> Result<Valid
     Ok(scenario.check()?)
 }
 
-/// The scenario with little data, for a number of rounds.
-fn small(base: &ValidScenario, rounds: usize) -> Scenario {
+/// The scenario for a number of rounds.
+fn short(base: &ValidScenario, rounds: usize) -> Scenario {
     let mut scenario = Scenario::clone(base);
-    scenario.data.data_volume = scenario.data.data_volume.min(10 * scenario.devices.count);
     scenario.stop.max_rounds = rounds;
     scenario.stop.target_accuracy = 1.0;
     scenario
 }
 
-/// What an episode may cost, and what every covered device together make of it.
+/// What an episode may cost, and what as many devices as agents may take make of it.
 struct Budget {
     seed: u64,
     cost: f64,
@@ -255,7 +281,7 @@ impl Budget {
             cost: f64::INFINITY,
             accuracy: 0.0,
         };
-        let walk = budget.walk(&small(scenario, plan.rounds).check()?, |_| Ok(0.0))?;
+        let walk = budget.walk(&short(scenario, plan.rounds).check()?, |_| Ok(0.0))?;
         if let Some(&(cost, accuracy)) = walk.last() {
             (budget.cost, budget.accuracy) = (cost, accuracy);
         }
@@ -264,7 +290,7 @@ impl Budget {
 
     /// The policy's accuracy at the budget, between the two rounds around it.
     fn judge(&self, scenario: &ValidScenario, plan: &Plan, policy: &mut Td3) -> Result<f64, Error> {
-        let scenario = small(scenario, MOST_ROUNDS * plan.rounds).check()?;
+        let scenario = short(scenario, MOST_ROUNDS * plan.rounds).check()?;
         let walk = self.walk(&scenario, |state| Ok(policy.act(state)?[0]))?;
         let mut before = (0.0, 0.0);
         for &after in &walk {

@@ -13,7 +13,7 @@ use anyhow::Result;
 use clap::Args;
 
 use super::batch::BatchArgs;
-use super::scenario;
+use super::{report, scenario};
 use crate::console::{self, BadInput};
 
 #[derive(Args)]
@@ -24,7 +24,7 @@ use crate::console::{self, BadInput};
     A method may carry settings of its own, METHOD:PATH=VALUE:PATH=VALUE, and a label, LABEL=METHOD.\n\
     Every method meets the same devices, data, mobility and faults under a seed.\n\n\
     Writes compare.csv (a row for each method, seed and target), compare.json (all statistics), compare.md\n\
-    (the table), compare-time.svg and compare-energy.svg (accuracy), and a folder for each run under runs/.\n\
+    (the table), compare-time.svg and compare-energy.svg (accuracy), report.html, and a folder for each run under runs/.\n\
     The same command again does only what is missing; Ctrl-C keeps the runs that are finished.")]
 pub(crate) struct CompareArgs {
     /// A scenario file, or `paper` or `quickstart`; none: the quick start
@@ -89,6 +89,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
         let path = out.join(format!("compare-{}.svg", panel.id));
         write_whole(&path, panel_svg(&panel).as_bytes())?;
     }
+    report::write_page(&out)?;
     if args.json {
         console::result(&serde_json::to_string(&comparison)?)?;
     } else {

@@ -19,7 +19,7 @@ use crate::console::{self, BadInput};
     aerofed pretrain --out policy.safetensors\n  \
     aerofed pretrain mine.toml --episodes 400 --seed 3\n  \
     aerofed run --method cehfed --set td3.agent=policy.safetensors\n\n\
-    Runs many short episodes with random thresholds on small data, and trains one agent on all of\n\
+    Runs many short episodes with random thresholds, and trains one agent on all of\n\
     them. Writes the policy, and beside it the learning curve as SVG. Ctrl-C keeps what was learned.")]
 pub(crate) struct PretrainArgs {
     /// A scenario file, or `paper` or `quickstart`; none: the quick start
@@ -109,11 +109,11 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 
 fn turn_line(progress: &Progress) -> String {
     format!(
-        "{} episodes, {} updates: {:.1} % accuracy at the cost at which all devices reach {:.1} %",
+        "{} episodes, {} updates: {:.1} % accuracy at the cost at which the most devices reach {:.1} %",
         progress.episodes,
         progress.updates,
         100.0 * progress.accuracy,
-        100.0 * progress.accuracy_with_all
+        100.0 * progress.accuracy_with_most
     )
 }
 
@@ -132,7 +132,7 @@ fn learning_curve(turns: &[Progress]) -> String {
         100.0,
         &[
             curve("learned threshold", |turn| turn.accuracy),
-            curve("all covered devices", |turn| turn.accuracy_with_all),
+            curve("the most devices", |turn| turn.accuracy_with_most),
         ],
     )
 }

@@ -1,7 +1,7 @@
 //! `aerofed report`
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use aerofed::Error;
 use aerofed::experiment::write_whole;
@@ -17,7 +17,8 @@ use crate::console::{self, BadInput};
     aerofed report runs/a runs/b runs/c --out abc.html\n  \
     aerofed report runs/compare-quickstart-0a1b2c\n\n\
     Writes one page with curves, costs, tables and a map replay, which opens offline in any browser.\n\
-    Runs that differ in their seed alone are put together. `aerofed run` writes the page of its run itself.")]
+    Runs that differ in their seed alone are put together. `run`, `compare`\n\
+    and `reproduce` write theirs themselves.")]
 pub(crate) struct ReportArgs {
     /// Run folders, or the folder of a comparison or a reproduction
     #[arg(required = true, value_name = "DIR")]
@@ -60,6 +61,12 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// The page of a comparison or a reproduction, in its folder.
+pub(super) fn write_page(folder: &Path) -> Result<()> {
+    let page = Report::read(&[folder.to_owned()])?.html();
+    Ok(write_whole(&folder.join("report.html"), page.as_bytes())?)
 }
 
 fn remark(args: &ReportArgs, text: &str) {

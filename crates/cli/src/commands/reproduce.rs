@@ -11,6 +11,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use super::batch::BatchArgs;
+use super::report;
 use crate::console::{self, BadInput};
 
 #[derive(Args)]
@@ -22,7 +23,7 @@ use crate::console::{self, BadInput};
     aerofed reproduce all --scale paper --shard 1/4 --out part1    on the first of four machines, then\n  \
     aerofed merge part1 part2 part3 part4 --out results/paper\n\n\
     The files of experiments/ are the format for your own. Writes results.json (figures, tables, claims with\n\
-    verdicts), results.md, and a folder for each run under runs/. Runs that two figures share are done once;\n\
+    verdicts), results.md, report.html, and a folder for each run under runs/. Runs that two figures share are done once;\n\
     the same command again does only what is missing; Ctrl-C keeps the runs that are finished.")]
 pub(crate) struct ReproduceArgs {
     /// Names of the paper's figures and tables, experiment files, or `all`
@@ -149,14 +150,12 @@ fn read(path: &Path) -> Result<String> {
     })
 }
 
-/// `results.json` and `results.md`.
+/// `results.json`, `results.md` and the page.
 pub(super) fn write_results(out: &Path, results: &Results) -> Result<()> {
     let json = serde_json::to_string_pretty(results)? + "\n";
     write_whole(&out.join("results.json"), json.as_bytes())?;
-    Ok(write_whole(
-        &out.join("results.md"),
-        results.markdown().as_bytes(),
-    )?)
+    write_whole(&out.join("results.md"), results.markdown().as_bytes())?;
+    report::write_page(out)
 }
 
 /// What became of the claims, in a line.

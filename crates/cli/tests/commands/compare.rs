@@ -55,12 +55,13 @@ fn written(out: &Path) -> BTreeMap<String, SystemTime> {
     folders.map(entry).collect()
 }
 
-const DERIVED: [&str; 5] = [
+const DERIVED: [&str; 6] = [
     "compare.csv",
     "compare.json",
     "compare.md",
     "compare-time.svg",
     "compare-energy.svg",
+    "report.html",
 ];
 
 fn derived(out: &Path) -> Vec<Vec<u8>> {

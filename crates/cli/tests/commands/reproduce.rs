@@ -205,7 +205,7 @@ fn shards_merge_into_the_same_results() {
     let told = place.done(&["merge", "a", "b", "--out", "joined"]);
     assert!(told.contains("2 runs are missing"), "{told}");
     place.done(&["merge", "c", "b", "--out", "joined"]);
-    for name in ["results.json", "results.md", "request.json"] {
+    for name in ["results.json", "results.md", "request.json", "report.html"] {
         let read = |out: &str| fs::read(place.path(out).join(name)).unwrap();
         assert!(read("whole") == read("joined"), "{name}");
     }

@@ -26,7 +26,7 @@ impl Default for Redeploy {
 impl Default for Selection {
     fn default() -> Self {
         Self {
-            share: 0.5,
+            share: 0.2,
             threshold: 0.55,
         }
     }
@@ -59,6 +59,8 @@ impl Default for Td3 {
             discount: 0.1,
             learning_rate: 1e-4,
             exploration_noise: 0.1,
+            least_share: 0.15,
+            most_share: 0.25,
             candidates: 8,
             updates_per_round: 8,
             warm_up: 8,

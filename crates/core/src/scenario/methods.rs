@@ -66,7 +66,7 @@ pub struct Oort {
 impl Default for Methods {
     fn default() -> Self {
         Self {
-            local_iterations: 5,
+            local_iterations: 6,
             ahfed: Ahfed::default(),
             hierfavg: Hierfavg::default(),
             fedprox: Fedprox::default(),

@@ -455,6 +455,10 @@ pub struct Td3 {
     pub learning_rate: f64,
     /// Standard deviation of the noise on actions, in halves of their range (σ̃).
     pub exploration_noise: f64,
+    /// With the extended state: the least share of its quota of devices that an agent may take.
+    pub least_share: f64,
+    /// The same at most.
+    pub most_share: f64,
     /// Noisy actions of which the critics choose one.
     pub candidates: usize,
     /// Updates before each round (t^Step).

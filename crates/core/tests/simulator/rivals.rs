@@ -199,3 +199,25 @@ fn hfedat_rounds_are_shorter() {
         .total_time_s;
     assert!(time_s("method=hfedat") < 0.9 * synchronous_s);
 }
+
+/// Later personal models are trained beside the round: only what takes longer than the round is waited for.
+#[test]
+fn personal_models_are_waited_for_only_when_they_take_longer_than_the_round() {
+    let second = |epochs: &str| {
+        let epochs = format!("fitness.refresh_epochs={epochs}");
+        let slow = "fitness.uav_cpu_hz=1e8";
+        let method = "method=gshfed";
+        let mut outcome = run(
+            &tiny(&[method, slow, &epochs, "data.personal_samples=10"]),
+            2,
+        );
+        outcome.records.swap_remove(1)
+    };
+    let scoring_s = |record: &RoundRecord| record.time.get(TimeItem::Scoring);
+    let scoring_j = |record: &RoundRecord| record.energy.get(EnergyItem::Scoring);
+    let (never, once, often) = (second("0"), second("1"), second("1000"));
+    assert_eq!(scoring_s(&once), scoring_s(&never));
+    assert!(scoring_j(&once) > scoring_j(&never), "computing is paid");
+    assert!(scoring_s(&often) > 10.0 * scoring_s(&never));
+    assert!(scoring_j(&often) > 10.0 * scoring_j(&once), "and hovering");
+}

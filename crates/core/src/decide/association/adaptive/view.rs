@@ -4,15 +4,18 @@
 //! `reward = "paper"` the reward is what the edge model gained, Eq. (45).
 //!
 //! `state = "extended"`: how the global model does, how fitness is spread over the covered devices, how
-//! many they are, how loaded the cell is beside the others, the battery, and the round. The action is the share of a
-//! UAV's devices that is left out: β is the fitness of the last one that is not. Scores are relative to the
+//! many they are, how loaded the cell is beside the others, and the battery. Not the round, and nothing that tells how many
+//! devices trained before: agents would learn to go on as they began. The action says how many of the
+//! UAV's devices train, 0 being the most and 1 the least: β is the fitness of the last of them. Scores are relative to the
 //! best of a cell and drift with training; shares stay. They are shares of a quota by which all cells take equally long (`Pace`).
 //!
 //! `reward = "cost_aware"`: progress per cost, y / (e^λ_4 t^λ_5) with λ_4 + λ_5 scaled to 1. Whoever makes the most progress for its
 //! cost at every loss there is on the way down gets there cheapest. Progress y is λ_6 times the relative loss drop of the *global*
 //! model plus λ_7 times its accuracy gain, times (first loss / loss)^1.4: loss curves here fall like round^-0.7, so that y is about
-//! the same in early and late rounds. Costs e and t are the energy and the time of the whole round relative to one with every
-//! covered device, as it would be if the edge rounds' part grew with the number of devices.
+//! the same in early and late rounds. Losses, accuracies and costs, here and in the state, are smoothed over some four rounds. Few devices make
+//! noisy rounds, and noise evens out; but an agent that sees a luckily low loss would learn that few devices lose
+//! it again, and that many are needed from there on. Costs e and t
+//! are the energy and the time of the whole round, in multiples of what does not depend on how many train: offloading, broadcasts.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +27,10 @@ use crate::scenario::{self, AgentReward, AgentState, ValidScenario};
 const QUANTILES: [f64; 5] = [0.1, 0.3, 0.5, 0.7, 0.9];
 /// Progress counts as loss^-1.4: loss curves fall like round^-0.7.
 const FADING: f64 = 1.4;
+/// What a round counts in the smoothed quality.
+const SMOOTHING: f64 = 0.25;
+/// A cost of 1 is so many times what a round takes beside its edge rounds: about a round with every device.
+const OVERHEADS: f64 = 10.0;
 /// No reward is larger.
 const REWARD_LIMIT: f64 = 4.0;
 
@@ -37,13 +44,19 @@ pub struct AgentView {
     /// λ_4 and λ_5, scaled to a sum of 1.
     energy_weight: f64,
     time_weight: f64,
+    least_share: f64,
+    most_share: f64,
     battery_j: f64,
     /// Each UAV's last edge model.
     edge_models: Vec<Option<Quality>>,
-    /// Share of a round's time that does not depend on how many train.
-    overhead: f64,
+    /// The global model's loss and accuracy without the noise of single rounds.
+    smoothed: Option<Quality>,
+    /// Energy and time of a round, smoothed in the same way.
+    cost: Option<(f64, f64)>,
     /// Loss of the first global model.
     first_loss: Option<f64>,
+    /// The least energy and time of a round beside its edge rounds.
+    least_overhead: Option<(f64, f64)>,
     pace: Pace,
 }
 
@@ -56,6 +69,8 @@ impl AgentView {
             reward,
             loss_weight,
             accuracy_weight,
+            least_share,
+            most_share,
             ..
         } = scenario.td3;
         let weights = &scenario.weights;
@@ -67,10 +82,14 @@ impl AgentView {
             accuracy_weight,
             energy_weight: weights.energy / sum,
             time_weight: weights.time / sum,
+            least_share,
+            most_share,
             battery_j: scenario.uavs.battery_j,
             edge_models: vec![None; scenario.uavs.count],
-            overhead: 0.0,
+            smoothed: None,
+            cost: None,
             first_loss: None,
+            least_overhead: None,
             pace: Pace::new(scenario.uavs.count),
         }
     }
@@ -85,7 +104,7 @@ impl AgentView {
     pub fn state_len(state: AgentState) -> usize {
         match state {
             AgentState::Paper => 2,
-            AgentState::Extended => 7 + QUANTILES.len(),
+            AgentState::Extended => 5 + QUANTILES.len(),
         }
     }
 
@@ -112,15 +131,14 @@ impl AgentView {
                 }
                 AgentState::Extended => {
                     let world = scene.world;
+                    let model = self.smoothed.unwrap_or(scene.quality);
                     let share = world.devices.position.len() as f64 / world.uavs.len() as f64;
                     let mut values = vec![
-                        scene.quality.loss,
-                        scene.quality.accuracy,
+                        model.loss,
+                        model.accuracy,
                         covered.len() as f64 / share,
                         loads[index] / mean_load,
                         world.uavs[index].battery_j / self.battery_j,
-                        (scene.round as f64).ln() / 4.0,
-                        self.overhead,
                     ];
                     let sorted = ascending(covered);
                     values.extend(QUANTILES.map(|share| quantile(&sorted, share)));
@@ -142,7 +160,9 @@ impl AgentView {
             Some(action) if covered[uav] > 0 => match self.state {
                 AgentState::Paper => f64::from(action),
                 AgentState::Extended => {
-                    let taken = (1.0 - f64::from(action)) * quotas[uav];
+                    let share =
+                        self.most_share - f64::from(action) * (self.most_share - self.least_share);
+                    let taken = share * quotas[uav];
                     nth_best(&fitness[uav], taken.round() as usize)
                 }
             },
@@ -158,7 +178,6 @@ impl AgentView {
             .iter()
             .map(|cell| self.edge_gain(cell, outcome))
             .collect();
-        self.overhead = 1.0 - slowest_s(outcome) / outcome.time_s;
         self.pace.observe(outcome.cells);
         let progress_per_cost = self.progress_per_cost(outcome);
         let reward = |(index, cell): (usize, &CellOutcome)| {
@@ -174,18 +193,26 @@ impl AgentView {
 
     /// Progress of a round per cost.
     fn progress_per_cost(&mut self, outcome: &RoundOutcome) -> f64 {
-        let (before, after) = (outcome.before, outcome.after);
+        let before = self.smoothed.unwrap_or(outcome.before);
+        let after = smooth(before, outcome.after);
+        self.smoothed = Some(after);
         let first_loss = *self.first_loss.get_or_insert(before.loss);
         let gain = self.loss_weight * (before.loss / after.loss).ln()
             + self.accuracy_weight * (after.accuracy - before.accuracy);
-        let progress = gain * (first_loss / before.loss).powf(FADING);
-        let selected: usize = outcome.cells.iter().map(|cell| cell.selected).sum();
-        // How much dearer the edge rounds would be with everybody.
-        let growth = outcome.covered as f64 / selected.max(1) as f64;
-        let relative = |whole: f64, edge: f64| whole / (whole - edge + edge * growth);
-        let edge_j = outcome.cells.iter().map(|cell| cell.energy_j).sum();
-        let energy = relative(outcome.energy_j, edge_j);
-        let time = relative(outcome.time_s, slowest_s(outcome));
+        let middle_loss = (before.loss * after.loss).sqrt();
+        let progress = gain * (first_loss / middle_loss).powf(FADING);
+        let edge_j: f64 = outcome.cells.iter().map(|cell| cell.energy_j).sum();
+        let overhead = (
+            outcome.energy_j - edge_j,
+            outcome.time_s - slowest_s(outcome),
+        );
+        let least = self.least_overhead.get_or_insert(overhead);
+        *least = (least.0.min(overhead.0), least.1.min(overhead.1));
+        let (energy_j, time_s) = self.cost.get_or_insert((outcome.energy_j, outcome.time_s));
+        *energy_j += SMOOTHING * (outcome.energy_j - *energy_j);
+        *time_s += SMOOTHING * (outcome.time_s - *time_s);
+        let energy = *energy_j / (OVERHEADS * least.0);
+        let time = *time_s / (OVERHEADS * least.1);
         progress / (energy.powf(self.energy_weight) * time.powf(self.time_weight))
     }
 
@@ -212,6 +239,14 @@ fn slowest_s(outcome: &RoundOutcome) -> f64 {
         .iter()
         .map(|cell| cell.time_s)
         .fold(0.0, f64::max)
+}
+
+/// One more round of a smoothed quality; losses are smoothed by their logarithm.
+fn smooth(so_far: Quality, now: Quality) -> Quality {
+    Quality {
+        loss: so_far.loss * (now.loss / so_far.loss).powf(SMOOTHING),
+        accuracy: so_far.accuracy + SMOOTHING * (now.accuracy - so_far.accuracy),
+    }
 }
 
 fn ascending(values: &[f64]) -> Vec<f64> {
@@ -305,19 +340,21 @@ mod tests {
         close(&view.rewards(&outcome(&second), &[1.0; 2]), &[-0.05, 0.70]);
     }
 
-    /// By hand: the loss halves, so progress is 0.5 ln 2. Edge rounds took 600 of 1000 J and 3 of 4 s, and half of the covered
-    /// trained: with everybody it would have been 1600 J and 7 s. A later round from half the loss counts 2^1.4 times.
+    /// By hand: the loss falls to a sixteenth, of which a quarter counts: it halves. So progress is 0.5 ln 2 times sqrt(2)^1.4. Beside
+    /// the edge rounds it took 400 J and 1 s, so 1000 J and 4 s cost 0.25 and 0.4. The next round starts from half the
+    /// loss and counts 2^1.4 times.
     #[test]
     fn the_cost_aware_reward_is_progress_per_cost() {
         let mut view = view(&["td3.reward=cost_aware"]);
         let cells = [cell(0, None, 400.0, 3.0), cell(1, None, 200.0, 2.0)];
         let mut round = outcome(&cells);
-        (round.before, round.after) = (quality(2.0, 0.3), quality(1.0, 0.3));
-        let cost = (1000.0f64 / 1600.0 * 4.0 / 7.0).sqrt();
-        let expected = 0.5 * 2f64.ln() / cost;
+        (round.before, round.after) = (quality(2.0, 0.3), quality(2.0 / 16.0, 0.3));
+        let expected = 0.5 * 2f64.ln() * 2f64.powf(0.7) / (0.25f64 * 0.4).sqrt();
         close(&view.rewards(&round, &[1.0; 2]), &[expected; 2]);
-        (round.before, round.after) = (quality(1.0, 0.3), quality(0.5, 0.3));
-        let later = expected * 2f64.powf(1.4);
+        (round.before, round.after) = (quality(2.0 / 16.0, 0.3), quality(1.0 / 16.0, 0.3));
+        // A flight in it: it costs 13 times as much, of which a quarter counts, and the overhead stays what it was.
+        (round.energy_j, round.time_s) = (13_000.0, 52.0);
+        let later = expected * 2f64.powf(1.4) / 4.0;
         close(&view.rewards(&round, &[1.0; 2]), &[later; 2]);
     }
 
@@ -337,7 +374,12 @@ mod tests {
         let literal = view(&["td3.state=paper", "uavs.count=2"]);
         let threshold = literal.thresholds(&fitness, &[Some(0.4), Some(0.4)]);
         assert!((threshold[0] - 0.4).abs() < 1e-6 && threshold[1] == f64::INFINITY);
-        let shares = view(&["td3.state=extended", "uavs.count=2"]);
+        let shares = view(&[
+            "td3.state=extended",
+            "uavs.count=2",
+            "td3.least_share=0.2",
+            "td3.most_share=1",
+        ]);
         let kept = |action: Option<f32>| {
             let threshold = shares.thresholds(&fitness, &[action, None])[0];
             fitness[0]
@@ -345,7 +387,8 @@ mod tests {
                 .filter(|alpha| **alpha >= threshold)
                 .count()
         };
-        let actions = [0.0, 0.12, 0.13, 0.5, 0.76, 1.0].map(Some);
+        // 4 - 3.2 x action, rounded
+        let actions = [0.0, 0.15, 0.16, 0.5, 0.8, 1.0].map(Some);
         assert_eq!(actions.map(kept), [4, 4, 3, 2, 1, 1]);
         assert_eq!(kept(None), 0);
     }
