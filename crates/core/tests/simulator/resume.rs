@@ -170,7 +170,7 @@ fn damaged_bytes_of(method: &str) {
     let (mut accepted, mut refused) = (0, 0);
     // The beginning is dense with lengths and numbers; behind it come models and records, much alike.
     let everywhere = (0..saved.len()).step_by(saved.len() / 100);
-    for place in (0..200).chain(everywhere) {
+    for place in (0..400).chain(everywhere) {
         for flip in [0xff, 1] {
             let mut changed = saved.clone();
             changed[place] ^= flip;
