@@ -207,20 +207,30 @@ pub fn safetensors(data: &[u8]) {
     }
 }
 
-/// A checkpoint: as a file, and as the body of a file whose checksum is right.
+/// The methods whose checkpoints differ most: nothing kept but the world, an event queue, agents.
+pub const CHECKPOINT_METHODS: [&str; 3] = ["hfl", "hfedat", "cehfed"];
+
+/// A checkpoint: as a file, and as the body of a file whose checksum is right. The first byte chooses the method.
 pub fn checkpoint(data: &[u8]) {
-    let scenario = checkpoint_scenario();
-    let fingerprint = Fingerprint::of(&scenario).unwrap();
-    _ = checkpoint::open(data, &fingerprint);
-    let sealed = checkpoint::seal(data, &fingerprint);
-    let body = checkpoint::open(&sealed, &fingerprint).unwrap();
-    assert_eq!(body, data);
+    let Some((&which, data)) = data.split_first() else {
+        return;
+    };
+    let which = usize::from(which) % CHECKPOINT_METHODS.len();
     thread_local! {
-        static RUN: RefCell<Option<Run>> = const { RefCell::new(None) };
+        static RUNS: RefCell<[Option<(ValidScenario, Fingerprint, Run)>; 3]> = const { RefCell::new([const { None }; 3]) };
     }
-    RUN.with_borrow_mut(|run| {
-        let run = run.get_or_insert_with(|| Run::new(&scenario, 1).unwrap());
-        let mut method = Method::of(&scenario);
+    RUNS.with_borrow_mut(|runs| {
+        let (scenario, fingerprint, run) = runs[which].get_or_insert_with(|| {
+            let scenario = checkpoint_scenario(CHECKPOINT_METHODS[which]);
+            let fingerprint = Fingerprint::of(&scenario).unwrap();
+            let run = Run::new(&scenario, 1).unwrap();
+            (scenario, fingerprint, run)
+        });
+        _ = checkpoint::open(data, fingerprint);
+        let sealed = checkpoint::seal(data, fingerprint);
+        let body = checkpoint::open(&sealed, fingerprint).unwrap();
+        assert_eq!(body, data);
+        let mut method = Method::of(scenario);
         if run.take_up(&mut method, body).is_ok() {
             // What is accepted can be saved again, and gone on with; odd numbers may end in an error.
             _ = run.save(&method);
@@ -230,7 +240,7 @@ pub fn checkpoint(data: &[u8]) {
 }
 
 /// Few devices and a model of few numbers, so that a checkpoint is short.
-pub fn checkpoint_scenario() -> ValidScenario {
+pub fn checkpoint_scenario(method: &str) -> ValidScenario {
     let text = r#"
         name = "fuzz"
         allocation = { kind = "p1", h_max = 3 }
@@ -249,7 +259,7 @@ pub fn checkpoint_scenario() -> ValidScenario {
         [stop]
         max_rounds = 3
     "#;
-    Scenario::parse(text, &[] as &[&str])
+    Scenario::parse(text, &[format!("method={method}")])
         .unwrap()
         .check()
         .unwrap()

@@ -58,6 +58,8 @@ pub struct Simulation {
     nature: Nature,
     trainer: Box<dyn Trainer>,
     network: Network,
+    /// What tells the data from others; none for data that cannot change.
+    data_checksum: Option<[u8; 32]>,
     /// Training samples of each device.
     held: Vec<Vec<u32>>,
     /// Training samples of each UAV's own.
@@ -158,7 +160,9 @@ impl Simulation {
     /// # Errors
     /// When the data cannot be loaded or divided, or the model does not fit it.
     pub fn new(scenario: &ValidScenario, threads: usize) -> Result<Self, Error> {
-        let Split { train, test } = load_data(scenario)?;
+        let data = load_data(scenario)?;
+        let data_checksum = saved::data_checksum(scenario, &data);
+        let Split { train, test } = data;
         let network = network_for(scenario, &train)?;
         let mut rng = stream(scenario.seed, Stream::Partition, 0, 0);
         let Partition {
@@ -181,6 +185,7 @@ impl Simulation {
             trainer: Box::new(trainer),
             global_model,
             network,
+            data_checksum,
             held,
             personal_samples,
             opinions: Opinions::default(),

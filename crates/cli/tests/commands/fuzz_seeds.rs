@@ -154,11 +154,17 @@ fn make_seeds() {
         &[2, 0, 0, 0, 0, 0, 0, 0, b'{', b'}'],
     );
 
-    let scenario = targets::checkpoint_scenario();
-    let mut method = Method::of(&scenario);
-    let mut run = Run::new(&scenario, 1).unwrap();
-    for round in 0..3 {
-        write("checkpoint", &format!("round-{round}"), &run.save(&method));
-        run.step(&mut method).unwrap();
+    for (which, name) in (0u8..).zip(targets::CHECKPOINT_METHODS) {
+        let scenario = targets::checkpoint_scenario(name);
+        let mut method = Method::of(&scenario);
+        let mut run = Run::new(&scenario, 1).unwrap();
+        for round in 0..3 {
+            let seed = [&[which], &run.save(&method)[..]].concat();
+            // Agents are too large to be mutated usefully once they are there.
+            if seed.len() < 16_384 {
+                write("checkpoint", &format!("{name}-{round}"), &seed);
+            }
+            run.step(&mut method).unwrap();
+        }
     }
 }

@@ -117,7 +117,7 @@ fn damaged_and_foreign_checkpoints_are_refused_and_the_older_one_is_used() {
         ("bytes of content", newer[..newer.len() / 2].to_vec()),
         ("not a checkpoint", b"PK\x03\x04".to_vec()),
         ("not a checkpoint", Vec::new()),
-        ("format 77", in_header("checkpoint 1 ", "checkpoint 77 ")),
+        ("format 77", in_header("checkpoint 2 ", "checkpoint 77 ")),
         ("another scenario", in_header(&scenario, &"0".repeat(64))),
     ];
     let copy = |name: &str| {

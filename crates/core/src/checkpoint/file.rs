@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::scenario::{Scenario, ScenarioError};
 
 /// To be raised whenever the body's layout changes.
-const FORMAT: &str = "1";
+const FORMAT: &str = "2";
 const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 const MAGIC: &str = "aerofed-checkpoint";
 const LONGEST_HEADER_BYTES: usize = 512;
@@ -181,8 +181,8 @@ mod tests {
             Flaw::Length { found, expected }
         );
         assert_eq!(changed("\nstate", "\nslate"), Flaw::Damaged);
-        let newer = changed("checkpoint 1 ", "checkpoint 2 ");
-        assert!(matches!(&newer, Flaw::OtherVersion { format, .. } if format == "2"));
-        assert!(newer.to_string().contains("format 2"), "{newer}");
+        let newer = changed(&format!("checkpoint {FORMAT} "), "checkpoint 77 ");
+        assert!(matches!(&newer, Flaw::OtherVersion { format, .. } if format == "77"));
+        assert!(newer.to_string().contains("format 77"), "{newer}");
     }
 }

@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
+use aerofed_data::Split;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::decide::association::Quality;
 use crate::method::Method;
 use crate::record::RoundRecord;
+use crate::scenario::Scenario;
 use crate::world::SavedWorld;
 use crate::{Error, checkpoint};
 
@@ -20,6 +23,7 @@ pub(super) const COUNT_MAX: usize = 1 << 48;
 /// What a checkpoint holds.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedRun<'a> {
+    data_checksum: Option<[u8; 32]>,
     method: SavedMethod,
     round: usize,
     world: SavedWorld,
@@ -81,6 +85,35 @@ fn misfit(part: &'static str, reason: impl Into<String>) -> Error {
     Error::State { part, reason }
 }
 
+/// What the samples of a folder can be recognised by; the embedded ones cannot change.
+pub(super) fn data_checksum(scenario: &Scenario, data: &Split) -> Option<[u8; 32]> {
+    if scenario.data.dir.as_os_str().is_empty() {
+        return None;
+    }
+    let mut digest = Sha256::new();
+    for set in [&data.train, &data.test] {
+        let sizes = [
+            set.classes(),
+            set.channels,
+            set.height,
+            set.width,
+            set.len(),
+        ];
+        for size in sizes {
+            digest.update((size as u64).to_le_bytes());
+        }
+        digest.update(&set.labels);
+        for values in set.inputs.chunks(4096) {
+            let bytes: Vec<u8> = values
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect();
+            digest.update(bytes);
+        }
+    }
+    Some(digest.finalize().into())
+}
+
 impl Simulation {
     /// The run as it stands.
     pub(super) fn save(
@@ -96,6 +129,7 @@ impl Simulation {
             nature: _,
             trainer: _,
             network: _,
+            data_checksum,
             held: _,
             personal_samples: _,
             opinions,
@@ -110,6 +144,7 @@ impl Simulation {
         // Writing to memory cannot fail, and records hold nothing that CBOR cannot.
         _ = ciborium::into_writer(records, &mut record_bytes);
         checkpoint::encode(&SavedRun {
+            data_checksum: *data_checksum,
             method: SavedMethod::new(method),
             round: *round,
             world: world.save(),
@@ -130,6 +165,13 @@ impl Simulation {
         saved: &[u8],
     ) -> Result<(Vec<RoundRecord>, f64), Error> {
         let saved: SavedRun = checkpoint::decode("run", saved)?;
+        if saved.data_checksum != self.data_checksum {
+            let folder = self.scenario.data.dir.display();
+            return Err(misfit(
+                "data",
+                format!("what `data.dir` {folder} holds now is not what the run began with"),
+            ));
+        }
         let records: Vec<RoundRecord> = ciborium::from_reader(saved.records.as_slice())
             .map_err(|error| misfit("records", error.to_string()))?;
         if let Some(record) = records

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crate::common::light;
+use crate::common::{few_digits, light};
 use aerofed::method::REGISTRY;
 use aerofed::run::{Outcome, Run};
 use aerofed::run_folder::RunFolder;
@@ -138,10 +138,11 @@ fn a_run_of_another_world_or_method_is_refused() {
     }
 }
 
-/// Cut short or with bytes changed it is refused or taken up, but never a panic.
+/// Cut short or with bytes changed it is refused or taken up, but never a panic: with warm solvers, agents and their replay
+/// buffers, an event queue, the scores of devices.
 #[test]
 fn damaged_bytes_never_panic() {
-    for method in ["hfl", "hfedat", "oort"] {
+    for method in ["hfl", "cehfed", "hfedat", "oort"] {
         damaged_bytes_of(method);
     }
 }
@@ -151,18 +152,58 @@ fn damaged_bytes_of(method: &str) {
     let scenario = light(&["allocation={kind=\"p1\"}", "model.name=logistic", &method]);
     let mut method = Method::of(&scenario);
     let mut run = Run::new(&scenario, 1).unwrap();
-    run.step(&mut method).unwrap();
-    let saved = run.save(&method);
-    for cut in (0..saved.len()).step_by(saved.len() / 20) {
-        refused(&scenario, &saved[..cut]);
+    // After the second round agents have something to remember.
+    for _ in 0..2 {
+        run.step(&mut method).unwrap();
     }
-    for place in (0..saved.len()).step_by(saved.len() / 50) {
-        let mut changed = saved.clone();
-        changed[place] ^= 0xff;
+    let saved = run.save(&method);
+    let mut take_up = |saved: &[u8]| {
         let mut method = Method::of(&scenario);
-        if let Ok(mut run) = Run::resume(&scenario, &mut method, 1, &changed) {
-            // What it then does with such numbers may be an error, too.
-            _ = run.step(&mut method);
+        run.take_up(&mut method, saved)?;
+        // What it then does with odd numbers may be an error, too.
+        _ = run.step(&mut method);
+        Ok::<(), Error>(())
+    };
+    for cut in (0..saved.len()).step_by(saved.len() / 20) {
+        assert!(take_up(&saved[..cut]).is_err(), "cut at {cut}");
+    }
+    let (mut accepted, mut refused) = (0, 0);
+    // The beginning is dense with lengths and numbers; behind it come models and records, much alike.
+    let everywhere = (0..saved.len()).step_by(saved.len() / 100);
+    for place in (0..400).chain(everywhere) {
+        for flip in [0xff, 1] {
+            let mut changed = saved.clone();
+            changed[place] ^= flip;
+            match take_up(&changed) {
+                Ok(()) => accepted += 1,
+                Err(_) => refused += 1,
+            }
         }
     }
+    assert!(accepted > 0 && refused > 0, "{accepted} {refused}");
+}
+
+#[test]
+fn data_that_changed_meanwhile_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(few_digits()).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, dir.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let folder = format!("data.dir={:?}", dir.path());
+    let scenario = light(&[&folder]);
+    let saved = Run::new(&scenario, 1).unwrap().save(&Method::of(&scenario));
+    let mut method = Method::of(&scenario);
+    assert!(Run::resume(&scenario, &mut method, 1, &saved).is_ok());
+    for name in ["train-images-idx3-ubyte", "t10k-images-idx3-ubyte"] {
+        let file = dir.path().join(name);
+        let before = fs::read(&file).unwrap();
+        let mut changed = before.clone();
+        *changed.last_mut().unwrap() ^= 1;
+        fs::write(&file, changed).unwrap();
+        let message = refused(&scenario, &saved);
+        assert!(message.contains("`data.dir`"), "{name}: {message}");
+        fs::write(&file, before).unwrap();
+    }
+    assert!(Run::resume(&scenario, &mut method, 1, &saved).is_ok());
 }

@@ -191,11 +191,11 @@ impl Association for Adaptive {
         } = decode(part, saved)?;
         let refuse = |reason: String| Error::State { part, reason };
         let state_len = AgentView::state_len(self.config.state);
-        let uavs = view.uavs();
-        let sound = (agents.is_empty() || agents.len() == uavs)
+        let uavs = self.view.uavs();
+        let sound = view.is_of(uavs)
+            && (agents.is_empty() || agents.len() == uavs)
             && pending.len() == agents.len()
-            && agents.iter().all(|agent| agent.dims() == (state_len, 1))
-            && uavs == self.view.uavs();
+            && agents.iter().all(|agent| agent.dims() == (state_len, 1));
         if !sound {
             return Err(refuse("agents of other UAVs, or with other states".into()));
         }

@@ -24,6 +24,11 @@ impl Pace {
         }
     }
 
+    /// UAVs it has a factor for.
+    pub(super) fn uavs(&self) -> usize {
+        self.factors.len()
+    }
+
     /// Devices that each UAV would take if all of them were shared out by pace, for the numbers they cover.
     pub(super) fn quotas(&self, covered: &[usize]) -> Vec<f64> {
         let paced = |(factor, &covered): (&f64, &usize)| factor * covered as f64;

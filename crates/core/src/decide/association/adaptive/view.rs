@@ -99,6 +99,11 @@ impl AgentView {
         self.edge_models.len()
     }
 
+    /// Whether all of it is about so many UAVs, as that of a damaged checkpoint may not be.
+    pub(super) fn is_of(&self, uavs: usize) -> bool {
+        self.uavs() == uavs && self.pace.uavs() == uavs
+    }
+
     /// Numbers in a state.
     #[must_use]
     pub fn state_len(state: AgentState) -> usize {
@@ -320,6 +325,15 @@ mod tests {
         for (a, b) in ours.iter().zip(expected) {
             assert!((f64::from(*a) - b).abs() < 1e-6, "{ours:?} {expected:?}");
         }
+    }
+
+    /// A checkpoint may hold anything: parts of different fleets would be indexed out of their range.
+    #[test]
+    fn parts_of_different_fleets_are_noticed() {
+        let sound = view(&["uavs.count=5"]);
+        assert!(sound.is_of(5) && !sound.is_of(4));
+        let pace = Pace::new(4);
+        assert!(!AgentView { pace, ..sound }.is_of(5));
     }
 
     /// Eq. (45) by hand, twice: the second time against the edge models of the first.
