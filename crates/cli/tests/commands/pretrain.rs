@@ -5,13 +5,15 @@ use std::path::Path;
 
 use assert_cmd::Command;
 
-const SMALL: [&str; 6] = [
+const SMALL: [&str; 8] = [
     "--set",
     "devices.count=20",
     "--set",
     "data.data_volume=200",
     "--set",
     "training.max_edge_rounds=2",
+    "--set",
+    "td3.most_share=1",
 ];
 
 fn aerofed(dir: &Path) -> Command {

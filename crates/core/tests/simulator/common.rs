@@ -8,7 +8,7 @@ use aerofed::record::{EnergyItem, UavRecord};
 use aerofed::run::{Outcome, run_on};
 use aerofed::{Method, Scenario, ValidScenario};
 
-/// 30 devices, a linear model, 3 rounds of 2 edge rounds.
+/// 30 devices of which many train, a linear model, 3 rounds of 2 edge rounds.
 pub(crate) const TINY: &str = r#"
 name = "tiny"
 [devices]
@@ -24,6 +24,11 @@ learning_rate = 0.05
 max_edge_rounds = 2
 [stop]
 max_rounds = 3
+[selection]
+share = 0.5
+[td3]
+least_share = 0.5
+most_share = 1.0
 "#;
 
 pub(crate) fn tiny(settings: &[&str]) -> ValidScenario {

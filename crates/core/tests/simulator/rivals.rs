@@ -139,7 +139,12 @@ fn oort_takes_its_share_and_turns_to_those_with_high_loss() {
 /// steps, the first without a fetch; and they come in the order of time.
 #[test]
 fn hfedat_arrives_in_equal_steps() {
-    let scenario = tiny(&["method=hfedat", "mobility.kind=static", "stop.max_rounds=8"]);
+    let scenario = tiny(&[
+        "method=hfedat",
+        "methods.local_iterations=5",
+        "mobility.kind=static",
+        "stop.max_rounds=8",
+    ]);
     let outcome = run_method(
         &scenario,
         Method {
