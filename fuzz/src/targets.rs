@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::fs;
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use aerofed::checkpoint::{self, Fingerprint};
@@ -17,6 +18,7 @@ use aerofed::solve::bandwidth::{Cell, Method as Solver, Options, allocate};
 use aerofed::{Method, Scenario, ValidScenario};
 use aerofed_data::{ImageFolder, idx_folder, image_folder};
 use aerofed_nn::{Layer, ModelSpec, Network, Shape, from_safetensors, to_safetensors};
+use image::ImageReader;
 
 /// A scenario file; behind a zero byte may stand a setting, as `--set` takes it.
 pub fn scenario(data: &[u8]) {
@@ -150,6 +152,13 @@ pub fn images(data: &[u8]) {
     let Some((&how, file)) = data.split_first() else {
         return;
     };
+    // A few bytes can promise millions of pixels, and decoding those would take all the time there is.
+    let guessed = ImageReader::new(Cursor::new(file)).with_guessed_format();
+    if let Ok((width, height)) = guessed.unwrap().into_dimensions()
+        && width.saturating_mul(height) > 1 << 14
+    {
+        return;
+    }
     let dir = folder("images", |dir| {
         for class in ["a", "b"] {
             fs::create_dir(dir.join(class)).unwrap();

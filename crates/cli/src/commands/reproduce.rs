@@ -38,6 +38,9 @@ pub(crate) struct ReproduceArgs {
     /// Seeds of each experiment [default: what it says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     seeds: Option<u64>,
+    /// The first seed [default: 1]
+    #[arg(long, value_name = "S")]
+    first_seed: Option<u64>,
     /// Do every N-th run only, as in 1/4: `aerofed merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<(usize, usize)>,
@@ -79,6 +82,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
             ScaleName::Paper => Scale::Paper,
         },
         seeds: args.seeds,
+        first_seed: args.first_seed,
         data_dir: args.data_dir.clone(),
         experiments: texts(&args.experiments)?,
     };

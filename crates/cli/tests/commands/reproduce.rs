@@ -269,6 +269,7 @@ fn what_cannot_be_reproduced_is_refused_by_name() {
         &["--shard", "3/2"],
         &["--shard", "two"],
         &["--seeds", "0"],
+        &["--first-seed", "18446744073709551615"],
         &["--jobs", "0"],
         &["--scale", "huge"],
         &["--out", ""],

@@ -26,6 +26,9 @@ pub struct Request {
     pub scale: Scale,
     /// Seeds of every experiment; none: as many as each says.
     pub seeds: Option<u64>,
+    /// The first of them; none: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_seed: Option<u64>,
     /// Folder of the experiments that need one.
     pub data_dir: Option<PathBuf>,
     /// The experiments' files, as text.
@@ -75,6 +78,9 @@ impl Request {
         }
         if self.seeds != other.seeds {
             return Err(refuse("`--seeds`"));
+        }
+        if self.first_seed != other.first_seed {
+            return Err(refuse("`--first-seed`"));
         }
         if self.data_dir != other.data_dir {
             return Err(refuse("`--data-dir`"));
@@ -129,9 +135,7 @@ impl Reproduction {
                 });
                 continue;
             }
-            let data_dir = request.data_dir.as_deref();
-            let sweep = Sweep::new(description, request.scale, request.seeds, data_dir)?;
-            reproduction.sweeps.push(sweep);
+            reproduction.sweeps.push(Sweep::new(description, request)?);
         }
         Ok(reproduction)
     }

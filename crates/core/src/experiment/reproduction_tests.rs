@@ -68,7 +68,11 @@ paper = 0.5
 
 fn sweep(scale: Scale) -> Sweep {
     let description = Description::parse(TEXT, "test").unwrap();
-    Sweep::new(description, scale, None, None).unwrap()
+    let request = Request {
+        scale,
+        ..Request::default()
+    };
+    Sweep::new(description, &request).unwrap()
 }
 
 /// `hfl` reaches 0.6 after 10 s + its seed, `long` in half of that, both ten times as late with 2k
@@ -175,13 +179,18 @@ fn the_quick_scale_keeps_what_it_says() {
         ["hfl", "long"],
         "an axis with one point is not worth naming"
     );
-    let asked = Sweep::new(
-        Description::parse(TEXT, "test").unwrap(),
-        Scale::Quick,
-        Some(7),
-        None,
-    );
-    assert_eq!(asked.unwrap().seeds.len(), 7);
+    let under = |first_seed, seeds| {
+        let request = Request {
+            seeds: Some(seeds),
+            first_seed,
+            ..Request::default()
+        };
+        Sweep::new(Description::parse(TEXT, "test").unwrap(), &request)
+    };
+    assert_eq!(under(None, 3).unwrap().seeds, [1, 2, 3]);
+    assert_eq!(under(Some(11), 2).unwrap().seeds, [11, 12]);
+    let refused = under(Some(u64::MAX), 1).unwrap_err().to_string();
+    assert!(refused.contains("first seed"), "{refused}");
 }
 
 #[test]
@@ -264,7 +273,7 @@ fn mistakes_in_a_file_are_named() {
         .replacen("\"hfl\",", "\"telepathy\",", 1)
         .replace("method = \"hfl\"", "method = \"long\"");
     let description = Description::parse(&text, "t").unwrap();
-    let message = Sweep::new(description, Scale::Quick, None, None)
+    let message = Sweep::new(description, &Request::default())
         .unwrap_err()
         .to_string();
     assert!(
@@ -280,6 +289,7 @@ fn paper(scale: Scale, seeds: u64) -> Reproduction {
         seeds: Some(seeds),
         data_dir: Some("images".into()),
         experiments: texts.collect(),
+        ..Request::default()
     };
     Reproduction::new(&request).unwrap()
 }
@@ -289,7 +299,12 @@ fn the_papers_experiments_can_be_planned_and_share_their_runs() {
     for (name, text) in built_in::ALL {
         let description = Description::parse(text, name).unwrap();
         assert_eq!(description.name, *name);
-        let all = Sweep::new(description, Scale::Paper, Some(1), Some("images".as_ref())).unwrap();
+        let request = Request {
+            scale: Scale::Paper,
+            data_dir: Some("images".into()),
+            ..Request::default()
+        };
+        let all = Sweep::new(description, &request).unwrap();
         for contender in &all.contenders {
             assert!(Contender::parse(&contender.method).is_ok());
         }
@@ -329,7 +344,7 @@ fn the_quick_scale_stays_affordable_and_answers_every_claim() {
     }
     for (name, text) in built_in::ALL {
         let description = Description::parse(text, name).unwrap();
-        let sweep = Sweep::new(description, Scale::Quick, Some(1), None);
+        let sweep = Sweep::new(description, &Request::default());
         let Ok(sweep) = sweep else {
             assert_eq!(*name, "fig10", "only that needs a folder");
             continue;

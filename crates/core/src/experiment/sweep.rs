@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::description::{Choice, Description};
 use super::plan::{Contender, PlannedRun};
-use super::results::Scale;
+use super::reproduction::Request;
 use super::stored::StoredRun;
 use crate::Error;
 use crate::scenario::Scenario;
@@ -40,16 +40,11 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Spells an experiment out; `seeds` replaces its own number of seeds.
+    /// Spells an experiment out, at the scale and under the seeds of a request.
     ///
     /// # Errors
     /// When it names a method that is not registered, or a scenario that cannot be run.
-    pub fn new(
-        description: Description,
-        scale: Scale,
-        seeds: Option<u64>,
-        data_dir: Option<&Path>,
-    ) -> Result<Self, Error> {
+    pub fn new(description: Description, request: &Request) -> Result<Self, Error> {
         let place = format!("experiment {}", description.name);
         let in_place = |error: Error| match error.is_bad_input() {
             true => Error::Plan {
@@ -58,18 +53,25 @@ impl Sweep {
             },
             false => error,
         };
-        let description = description.at(scale);
+        let description = description.at(request.scale);
         let contenders = Contender::parse_all(&description.methods).map_err(in_place)?;
-        let seeds = (1..=seeds.unwrap_or(description.seeds)).collect();
+        let first = request.first_seed.unwrap_or(1);
+        let count = request.seeds.unwrap_or(description.seeds);
+        let Some(end) = first.checked_add(count) else {
+            return Err(Error::Plan {
+                place,
+                reason: format!("the first seed, {first}, is too large for {count} of them"),
+            });
+        };
         let mut sweep = Self {
             description,
             contenders,
-            seeds,
+            seeds: (first..end).collect(),
             cases: Vec::new(),
         };
         if sweep.description.redeployment.is_none() {
             for places in sweep.combinations() {
-                let cases = sweep.cases_at(&places, data_dir).map_err(in_place)?;
+                let cases = sweep.cases_at(&places, request.data_dir.as_deref()).map_err(in_place)?;
                 sweep.cases.extend(cases);
             }
         }
