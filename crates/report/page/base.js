@@ -5,7 +5,7 @@ const DATA = JSON.parse(document.getElementById("data").textContent);
 
 /** An element with attributes, listeners (`onclick`) and children; strings become text. */
 function make(name, attributes = {}, ...children) {
-  const drawn = ["svg", "g", "path", "line", "circle", "rect", "text", "title", "polygon"].includes(name);
+  const drawn = ["svg", "g", "path", "line", "circle", "rect", "text", "title", "tspan", "polygon"].includes(name);
   const node = drawn ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);

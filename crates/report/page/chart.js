@@ -1,5 +1,8 @@
 // Curves with bands, and groups of bars with whiskers.
 
+/** Two seeds have intervals of many times their distance: a band of those hides all the rest. */
+const BAND_SEEDS = 3;
+
 /** Puts a chart into its place and keeps it as wide as that. */
 class Chart {
   constructor(place, data) {
@@ -23,8 +26,8 @@ class Chart {
 
   legendEntry(series, index) {
     const sample = make("svg", { viewBox: "0 0 26 12", "aria-hidden": "true" }, this.data.kind === "bars"
-      ? make("rect", { x: 6, width: 14, height: 12, rx: 2, style: `fill:${colour(series.colour)}` })
-      : make("line", { x1: 0, x2: 26, y1: 6, y2: 6, "stroke-width": 3, "stroke-dasharray": series.dash, style: `stroke:${colour(series.colour)}` }));
+      ? make("rect", { x: 6, width: 14, height: 12, rx: 2, style: `fill:${colour(series.colour)};opacity:${series.opacity}` })
+      : make("line", { x1: 0, x2: 26, y1: 6, y2: 6, "stroke-width": 3, "stroke-dasharray": series.dash, style: `stroke:${colour(series.colour)};opacity:${series.opacity}` }));
     return make("button", { type: "button", "aria-pressed": true, onclick: (event) => {
       const shown = this.hidden.delete(index);
       if (!shown) this.hidden.add(index);
@@ -55,13 +58,10 @@ class Chart {
     const { x: xAxis, y: yAxis } = this.axes;
     const all = this.shown().flatMap((series) => series.points);
     const solid = all.filter((point) => point[1] !== null);
-    const heights = solid.flatMap((point) => [point[1], point[2], point[3]]).filter((value) => value !== null);
     const bars = this.data.kind === "bars";
-    const low = Math.min(...heights, bars ? 0 : Infinity);
-    const high = Math.max(...heights, bars ? 0 : -Infinity);
-    const yTicks = heights.length ? ticks(low, high, 5) : [0, 1];
+    const yTicks = solid.length ? ticks(...this.span(solid, bars), 5) : [0, 1];
     const labels = yTicks.map((value) => number(value));
-    const frame = { left: 30 + 7 * Math.max(...labels.map((text) => text.length)), right: width - 14, top: 10, bottom: height - 46 };
+    const frame = { left: 30 + 7 * Math.max(...labels.map((text) => text.length)), right: width - 14, top: 10, bottom: height - 52 };
     const xs = solid.map((point) => point[0]);
     const named = xAxis.ticks.length > 0;
     let [from, to] = xs.length ? [Math.min(...xs), Math.max(...xs)] : [0, 1];
@@ -73,8 +73,8 @@ class Chart {
     if (to === from) to = from + 1;
     const x = (value) => mix(frame.left, frame.right, (value - from) / (to - from));
     const [bottom, top] = [yTicks[0], yTicks[yTicks.length - 1]];
-    const y = (value) => mix(frame.bottom, frame.top, (value - bottom) / (top - bottom));
-    Object.assign(this, { frame, x, y, from, to });
+    const y = (value) => mix(frame.bottom, frame.top, (clamp(value, bottom, top) - bottom) / (top - bottom));
+    Object.assign(this, { frame, x, y, from, to, bottom, top });
 
     const grid = make("g", { class: "grid" }, ...yTicks.map((value) => make("line", { x1: frame.left, x2: frame.right, y1: y(value), y2: y(value) })));
     const words = make("g", {});
@@ -83,12 +83,14 @@ class Chart {
       .filter((value) => value >= from && value <= to).map((value) => ({ at: value, label: number(value) }));
     const room = (frame.right - frame.left) / Math.max(xTicks.length, 1) / 6.2;
     for (const tick of xTicks) {
-      const label = tick.label.length > room && named ? `${tick.label.slice(0, Math.max(2, Math.floor(room) - 1))}…` : tick.label;
+      const fits = (text) => (text.length > room && named ? `${text.slice(0, Math.max(2, Math.floor(room) - 1))}…` : text);
+      const lines = tick.label.length > room && named ? tick.label.split(", ").map(fits) : [tick.label];
       words.append(make("line", { class: "axis", x1: x(tick.at), x2: x(tick.at), y1: frame.bottom, y2: frame.bottom + 4 }));
-      words.append(make("text", { x: x(tick.at), y: frame.bottom + 18, "text-anchor": "middle" }, label, make("title", {}, tick.label)));
+      words.append(make("text", { y: frame.bottom + 18, "text-anchor": "middle" }, make("title", {}, tick.label),
+        ...lines.slice(0, 2).map((line, place) => make("tspan", { x: x(tick.at), dy: place * 13 }, line))));
     }
     words.append(make("line", { class: "axis", x1: frame.left, x2: frame.right, y1: frame.bottom, y2: frame.bottom }));
-    words.append(make("text", { x: (frame.left + frame.right) / 2, y: height - 8, "text-anchor": "middle" }, xAxis.label));
+    words.append(make("text", { x: (frame.left + frame.right) / 2, y: height - 5, "text-anchor": "middle" }, xAxis.label));
     const middle = (frame.top + frame.bottom) / 2;
     words.append(make("text", { x: 13, y: middle, "text-anchor": "middle", transform: `rotate(-90 13 ${middle})` }, yAxis.label));
 
@@ -100,12 +102,23 @@ class Chart {
     if (!solid.length) this.sheet.append(make("text", { x: width / 2, y: middle, "text-anchor": "middle" }, "nothing to show"));
   }
 
+  /** From where to where values are shown. Intervals of few seeds can be as wide as they like: what no value can be, and what would
+      press the rest flat, is cut off. */
+  span(points, bars) {
+    const means = points.map((point) => point[1]);
+    const [least, most] = [Math.min(...means, bars ? 0 : Infinity), Math.max(...means, bars ? 0 : -Infinity)];
+    const whole = this.axes.y.unit === "%" && most <= 100 ? 100 : Infinity;
+    const [floor, ceiling] = least < 0 ? [-Infinity, Infinity] : [0, Math.min(2 * most, whole)];
+    const ends = points.filter((point) => bars || point[4] >= BAND_SEEDS).flatMap((point) => [point[2], point[3]]).filter((value) => value !== null).map((value) => clamp(value, floor, ceiling));
+    return [Math.min(least, ...ends), Math.max(most, ...ends)];
+  }
+
   curves() {
     const { x, y } = this;
     return this.shown().flatMap((series) => {
       const points = series.points.filter((point) => point[1] !== null);
-      const banded = points.filter((point) => point[2] !== null);
-      const style = `stroke:${colour(series.colour)}`;
+      const banded = points.filter((point) => point[2] !== null && point[4] >= BAND_SEEDS);
+      const style = `stroke:${colour(series.colour)};opacity:${series.opacity}`;
       const outline = [...banded.map((p) => [x(p[0]), y(p[3])]), ...banded.reverse().map((p) => [x(p[0]), y(p[2])])];
       const path = points.map((p, place) => `${place ? "L" : "M"}${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`).join("");
       return [
@@ -117,18 +130,24 @@ class Chart {
   }
 
   bars() {
-    const { x, y } = this;
+    const { x, y, bottom, top } = this;
     const shown = this.shown();
     const width = 0.8 / Math.max(shown.length, 1);
-    return shown.flatMap((series, place) => series.points.filter((p) => p[1] !== null).flatMap((p) => {
+    const cap = (centre, value) => (value < bottom || value > top ? "" : `M${centre - 4},${y(value)}h8`);
+    return shown.flatMap((series, place) => series.points.flatMap((p) => {
       const left = x(p[0] - 0.4 + place * width);
       const right = x(p[0] - 0.4 + (place + 1) * width);
-      const [above, below] = [Math.min(y(p[1]), y(0)), Math.max(y(p[1]), y(0))];
       const centre = (left + right) / 2;
+      const highest = y(Math.max(p[1] ?? 0, p[3] ?? 0));
+      const missed = p[4] === p[5] ? [] : [make("text", { x: centre, y: highest - 4, "text-anchor": "middle" }, `${p[4]}/${p[5]}`,
+        make("title", {}, `${p[4]} of ${p[5]} seeds got there`))];
+      if (p[1] === null) return missed;
+      const [above, below] = [Math.min(y(p[1]), y(0)), Math.max(y(p[1]), y(0))];
       const whisker = p[2] === null ? [] : [make("path", {
-        d: `M${centre},${y(p[2])}V${y(p[3])}M${centre - 4},${y(p[2])}h8M${centre - 4},${y(p[3])}h8`, style: "stroke:var(--ink)", fill: "none",
+        d: `M${centre},${y(p[2])}V${y(p[3])}${cap(centre, p[2])}${cap(centre, p[3])}`, style: "stroke:var(--ink)", fill: "none",
       })];
-      return [make("rect", { x: left + 1, y: above, width: Math.max(right - left - 2, 1), height: Math.max(below - above, 0.5), rx: 2, style: `fill:${colour(series.colour)}` }), ...whisker];
+      const look = `fill:${colour(series.colour)};opacity:${series.opacity}`;
+      return [make("rect", { x: left + 1, y: above, width: Math.max(right - left - 2, 1), height: Math.max(below - above, 0.5), rx: 2, style: look }), ...whisker, ...missed];
     }));
   }
 

@@ -3,7 +3,7 @@
 //! Okabe and Ito's eight, told apart by readers with any kind of colour vision, and a few that only
 //! ever stand beside a name.
 
-use aerofed::method::REGISTRY;
+use aerofed::experiment::figures::Styles;
 use aerofed::record::{EnergyItem, TimeItem};
 
 pub(crate) const ORANGE: &str = "#E69F00";
@@ -45,27 +45,27 @@ pub(crate) fn name(colour: &str) -> &'static str {
 }
 
 /// How a curve is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Look {
     pub(crate) colour: &'static str,
     /// Lengths of strokes and gaps as SVG takes them; empty: one stroke.
     pub(crate) dash: &'static str,
+    /// How much of the colour is left, up to 1.
+    pub(crate) opacity: f64,
 }
 
-/// The look of a number: methods have the place in the registry, others come behind them. Distinct
-/// up to 24.
+/// The look of a number of [`Styles`]: a colour for the method, a shade for the label.
 pub(crate) fn look(style: usize) -> Look {
     const COLOURS: [&str; 8] = [BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, BROWN, BLACK];
     const DASHES: [&str; 3] = ["", "7 3", "2 3"];
+    const OPACITIES: [f64; 5] = [1.0, 0.72, 0.52, 0.38, 0.28];
+    let (method, shade) = (style % Styles::METHODS, style / Styles::METHODS);
     Look {
-        colour: COLOURS[style % COLOURS.len()],
-        dash: DASHES[style / COLOURS.len() % DASHES.len()],
+        // Moved on each time around, so that variants of `cehfed` among the methods do not look like it.
+        colour: COLOURS[(method + 3 * (method / COLOURS.len())) % COLOURS.len()],
+        dash: DASHES[(method / COLOURS.len() + shade) % DASHES.len()],
+        opacity: OPACITIES[shade % OPACITIES.len()],
     }
-}
-
-/// The number of a method's look; none for methods that are not registered.
-pub(crate) fn method_style(method: &str) -> Option<usize> {
-    REGISTRY.iter().position(|entry| entry.name == method)
 }
 
 /// The colour of a UAV and of the devices that train with it.
@@ -108,9 +108,11 @@ pub(crate) fn time_colour(item: TimeItem) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use aerofed::method::REGISTRY;
+
     use super::*;
 
-    fn all_differ(mut colours: Vec<&str>) -> bool {
+    fn all_differ<T: Ord>(mut colours: Vec<T>) -> bool {
         let all = colours.len();
         colours.sort_unstable();
         colours.dedup();
@@ -127,14 +129,24 @@ mod tests {
     }
 
     #[test]
-    fn two_dozen_looks_differ_and_every_method_has_one() {
-        let looks: Vec<Look> = (0..24).map(look).collect();
-        for (index, look) in looks.iter().enumerate() {
-            assert!(!looks[..index].contains(look), "{index}");
+    fn methods_have_a_look_of_their_own_and_labels_shades_of_it() {
+        let mut styles = Styles::default();
+        let mut looks: Vec<Look> = Vec::new();
+        for entry in REGISTRY {
+            let first = look(styles.of(entry.name, entry.name));
+            assert!(!looks.contains(&first), "{}", entry.name);
+            looks.push(first);
+            let other = look(styles.of(entry.name, "other"));
+            assert_eq!((first.colour, first.opacity), (other.colour, 1.0));
+            assert!(first.dash != other.dash && other.opacity < 1.0);
+            assert_eq!(look(styles.of(entry.name, entry.name)), first);
         }
-        let styles = REGISTRY.iter().map(|entry| method_style(entry.name));
-        assert!(styles.eq((0..REGISTRY.len()).map(Some)));
-        assert!(REGISTRY.len() <= 24);
+        let foreign = [styles.of("mine", "mine"), styles.of("yours", "yours")];
+        assert!(!looks.contains(&look(foreign[0])) && foreign[0] != foreign[1]);
+        let shades: Vec<Look> = (0..5).map(|k| look(k * Styles::METHODS)).collect();
+        assert!(all_differ(
+            shades.iter().map(|l| format!("{l:?}")).collect()
+        ));
     }
 
     #[test]

@@ -22,6 +22,9 @@ const NAME: usize = 24;
 /// A dot for each point while dots stay apart.
 const MOST_DOTS: usize = 30;
 
+/// Two seeds have intervals of many times their distance: a band of those hides all the rest.
+const BAND_SEEDS: usize = 3;
+
 /// The units in which the axes of a panel are drawn: fractions as percent, joules and seconds as
 /// they read well.
 pub(crate) fn units(panel: &Panel) -> (Unit, Unit) {
@@ -111,20 +114,13 @@ impl Plot {
     fn new(panel: &Panel) -> Self {
         let units = units(panel);
         let points = || panel.series.iter().flat_map(|series| &series.points);
-        let heights = points().filter_map(|point| point.y.as_ref()).flat_map(|y| {
-            [Some(y.mean), y.low, y.high]
-                .into_iter()
-                .flatten()
-                .filter(|value| value.is_finite())
-        });
         let places = points().map(|point| point.x);
         let places = places.chain(panel.x.ticks.iter().map(|tick| tick.at));
         let bars = panel.kind == PanelKind::Bars;
         let (from, to) = range(places);
         let room = if bars { 0.5 } else { 0.0 };
         let x = ((from - room) / units.0.size, (to + room) / units.0.size);
-        // Bars stand on zero.
-        let (low, high) = range(heights.chain(bars.then_some(0.0)));
+        let (low, high) = span(panel);
         let y = (low / units.1.size, high / units.1.size);
         let air = 0.04 * (y.1 - y.0);
         let low = if bars && y.0 >= 0.0 { 0.0 } else { y.0 - air };
@@ -157,18 +153,24 @@ impl Plot {
     }
 
     fn y(&self, value: f64) -> f64 {
-        self.y.at(value / self.units.1.size)
+        let at = self.y.at(value / self.units.1.size);
+        at.clamp(PLOT.top, PLOT.bottom)
     }
 
     fn curve(&self, svg: &mut Svg, series: &Series) {
-        let Look { colour, dash } = look(series.style);
+        let Look {
+            colour,
+            dash,
+            opacity,
+        } = look(series.style);
         let known: Vec<(f64, &Estimate)> = known(&series.points);
         let edge = |pick: fn(&Estimate) -> Option<f64>| -> Vec<Spot> {
             let spots = known.iter().filter_map(|(x, y)| Some((*x, pick(y)?)));
             spots.map(|(x, y)| (self.x(x), self.y(y))).collect()
         };
-        let mut outline = edge(|y| y.high);
-        outline.extend(edge(|y| y.low).into_iter().rev());
+        let mut outline = edge(|y| y.high.filter(|_| y.n >= BAND_SEEDS));
+        let lower = edge(|y| y.low.filter(|_| y.n >= BAND_SEEDS));
+        outline.extend(lower.into_iter().rev());
         if !outline.is_empty() {
             svg.polygon(
                 &outline,
@@ -176,35 +178,54 @@ impl Plot {
             );
         }
         let line = edge(|y| Some(y.mean));
-        let stroke = format!("stroke=\"{colour}\" stroke-dasharray=\"{dash}\"");
+        let stroke = format!(
+            "stroke=\"{colour}\" stroke-dasharray=\"{dash}\"{}",
+            faint(opacity)
+        );
         svg.polyline(
             &line,
             &format!("fill=\"none\" stroke-width=\"2\" stroke-linejoin=\"round\" {stroke}"),
         );
         if line.len() <= MOST_DOTS {
-            svg.open(&format!("fill=\"{colour}\""));
+            svg.open(&format!("fill=\"{colour}\"{}", faint(opacity)));
             line.iter().for_each(|&at| svg.circle(at, 2.4, ""));
             svg.close();
         }
     }
 
     fn bars(&self, svg: &mut Svg, series: &Series, place: usize, of: usize) {
-        let colour = look(series.style).colour;
+        let look = look(series.style);
+        let fill = format!("fill=\"{}\"{}", look.colour, faint(look.opacity));
         let width = 0.8 / of.max(1) as f64;
-        for (x, y) in known(&series.points) {
-            let left = x - 0.4 + place as f64 * width;
-            let (height, floor) = (self.y(y.mean), self.y(0.0));
-            let bar = Frame {
-                left: self.x(left) + 0.5,
-                top: height.min(floor),
-                right: self.x(left + width) - 0.5,
-                bottom: height.max(floor),
-            };
-            svg.rect(bar, &format!("fill=\"{colour}\""));
-            if let (Some(low), Some(high)) = (y.low, y.high) {
-                let middle = bar.middle().0;
-                let ink = format!("stroke=\"{INK}\"");
-                svg.line((middle, self.y(low)), (middle, self.y(high)), &ink);
+        for point in &series.points {
+            let left = point.x - 0.4 + place as f64 * width;
+            let (left, right) = (self.x(left) + 0.5, self.x(left + width) - 0.5);
+            let middle = 0.5 * (left + right);
+            let floor = self.y(0.0);
+            let mut highest = floor;
+            let y = point.y.as_ref().filter(|y| y.mean.is_finite());
+            if let Some(y) = y {
+                let height = self.y(y.mean);
+                let bar = Frame {
+                    left,
+                    top: height.min(floor),
+                    right,
+                    bottom: height.max(floor),
+                };
+                svg.rect(bar, &fill);
+                highest = bar.top;
+                if let (Some(low), Some(high)) = (y.low, y.high) {
+                    let ink = format!("stroke=\"{INK}\"");
+                    svg.line((middle, self.y(low)), (middle, self.y(high)), &ink);
+                    highest = highest.min(self.y(high));
+                }
+            }
+            // Runs that never got there are not part of the mean.
+            let reached = y.map_or(0, |y| y.n);
+            if reached < point.of {
+                let small = "font-size=\"10\" text-anchor=\"middle\"";
+                let words = format!("{reached}/{}", point.of);
+                svg.text((middle, highest - 3.0), small, &words);
             }
         }
     }
@@ -213,6 +234,34 @@ impl Plot {
 fn known(points: &[Point]) -> Vec<(f64, &Estimate)> {
     let found = points.iter().filter_map(|p| Some((p.x, p.y.as_ref()?)));
     found.filter(|(_, y)| y.mean.is_finite()).collect()
+}
+
+/// An attribute for what is not drawn at full strength.
+fn faint(opacity: f64) -> String {
+    match opacity {
+        1.0 => String::new(),
+        opacity => format!(" opacity=\"{opacity}\""),
+    }
+}
+
+/// From where to where values are drawn; bars stand on zero. Intervals of few seeds can be as wide as they
+/// like: what no value can be, and what would press the rest flat, is cut off.
+fn span(panel: &Panel) -> (f64, f64) {
+    let points = || panel.series.iter().flat_map(|series| known(&series.points));
+    let bars = panel.kind == PanelKind::Bars;
+    let zero = bars.then_some(0.0);
+    let (least, most) = range(points().map(|(_, y)| y.mean).chain(zero));
+    let share = panel.y.unit.is_empty() && most <= 1.0;
+    let (floor, ceiling) = match (least < 0.0, share) {
+        (true, _) => (f64::NEG_INFINITY, f64::INFINITY),
+        (false, true) => (0.0, (2.0 * most).min(1.0)),
+        (false, false) => (0.0, 2.0 * most),
+    };
+    let drawn = points().filter(|(_, y)| bars || y.n >= BAND_SEEDS);
+    let ends = drawn.flat_map(|(_, y)| [y.low, y.high]).flatten();
+    let ends = ends.filter(|end| end.is_finite());
+    let shown = ends.map(|end| end.clamp(floor, ceiling));
+    range(shown.chain([least, most]))
 }
 
 /// The least and the largest; 0 to 1 when there are none.
@@ -229,13 +278,20 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
 
 fn legend(svg: &mut Svg, panel: &Panel) {
     for (place, series) in panel.series.iter().enumerate() {
-        let Look { colour, dash } = look(series.style);
+        let Look {
+            colour,
+            dash,
+            opacity,
+        } = look(series.style);
+        let faint = faint(opacity);
         let middle = PLOT.top + 8.0 + 20.0 * place as f64;
         match panel.kind {
             PanelKind::Lines => svg.line(
                 (LEGEND, middle),
                 (LEGEND + 24.0, middle),
-                &format!("stroke=\"{colour}\" stroke-width=\"2.5\" stroke-dasharray=\"{dash}\""),
+                &format!(
+                    "stroke=\"{colour}\" stroke-width=\"2.5\" stroke-dasharray=\"{dash}\"{faint}"
+                ),
             ),
             PanelKind::Bars => {
                 let swatch = Frame {
@@ -244,7 +300,10 @@ fn legend(svg: &mut Svg, panel: &Panel) {
                     right: LEGEND + 18.0,
                     bottom: middle + 6.0,
                 };
-                svg.rect(swatch, &format!("fill=\"{colour}\" stroke=\"{FAINT}\""));
+                svg.rect(
+                    swatch,
+                    &format!("fill=\"{colour}\" stroke=\"{FAINT}\"{faint}"),
+                );
             }
         }
         svg.text(

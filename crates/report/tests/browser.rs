@@ -225,7 +225,9 @@ fn several_runs_share_a_page() {
     let runs = vec![
         run(&["seed=1"]),
         run(&["seed=2"]),
+        run(&["seed=3"]),
         run(&["method=direct_drop"]),
+        run(&["method=direct_drop", "seed=2"]),
     ];
     let Some((mut browser, _folder)) = opened(runs) else {
         return;
@@ -234,10 +236,10 @@ fn several_runs_share_a_page() {
         [...row.cells].slice(0, 2).map((cell) => cell.textContent).join(' '))";
     assert_eq!(
         browser.eval(rows),
-        serde_json::json!(["hfl 2", "direct_drop 1"])
+        serde_json::json!(["hfl 3", "direct_drop 2"])
     );
     let bands = "[...document.querySelectorAll('[data-chart=\"0\"] polygon')].filter((band) => band.getAttribute('points')).length";
-    assert_eq!(browser.number(bands), 1.0, "only two seeds make a band");
+    assert_eq!(browser.number(bands), 1.0, "three seeds make a band, two do not");
     assert_eq!(
         browser.number("document.querySelectorAll('.stack .bar').length"),
         4.0

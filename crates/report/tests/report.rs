@@ -347,12 +347,13 @@ fn panels_on_paper_have_axes_bands_and_whiskers() {
         let has = |words: &str| texts.iter().any(|text| text.contains(words));
         match kind {
             PanelKind::Lines => {
-                assert_eq!((count("polygon"), count("polyline")), (2, 2));
+                assert_eq!((count("polygon"), count("polyline")), (0, 2), "two seeds");
                 assert!(has("energy (J)") && has("test accuracy (%)"), "{texts:?}");
             }
             PanelKind::Bars => {
                 // The sheet, two swatches, four bars.
                 assert_eq!(count("rect"), 7);
+                assert!(has("2/3"), "a seed that never got there is seen");
                 assert!(has("MNIST") && has("time to 90 % (s)"), "{texts:?}");
             }
         }
@@ -367,6 +368,12 @@ fn panels_on_paper_have_axes_bands_and_whiskers() {
             }
         }
     }
+    let mut three = panel(PanelKind::Lines);
+    three.series[0].points[1].y = Estimate::of(&[0.3, 0.8, 0.99]);
+    let svg = panel_svg(&three);
+    assert_eq!(svg.matches("<polygon").count(), 1);
+    // From 0 to 100 %, though the interval is wider than that.
+    assert!(!svg.contains(">-20<") && !svg.contains(">120<") && svg.contains(">100<"));
     let mut empty = panel(PanelKind::Lines);
     empty.series.clear();
     assert!(Document::parse(&panel_svg(&empty)).is_ok());

@@ -190,7 +190,7 @@ pub fn panels(plan: &ComparePlan, runs: &[Vec<StoredRun>]) -> [Panel; 2] {
             .map(|(contender, runs)| Series {
                 label: contender.label.clone(),
                 method: contender.method.clone(),
-                style: styles.of(&contender.label),
+                style: styles.of(&contender.method, &contender.label),
                 points: mean_accuracy(&runs.iter().collect::<Vec<_>>(), along),
                 runs: Vec::new(),
             });

@@ -269,7 +269,7 @@ impl Description {
     /// # Errors
     /// What is wrong and where.
     pub fn parse(text: &str, place: &str) -> Result<Self, Error> {
-        let description: Self = toml::from_str(text).map_err(|error| Error::Plan {
+        let mut description: Self = toml::from_str(text).map_err(|error| Error::Plan {
             place: place.into(),
             reason: error.to_string().trim_end().into(),
         })?;
@@ -277,6 +277,9 @@ impl Description {
             place: format!("{place}: `{field}`"),
             reason,
         })?;
+        // Where lines end is the file's business, not the reader's.
+        let words: Vec<&str> = description.caption.split_whitespace().collect();
+        description.caption = words.join(" ");
         Ok(description)
     }
 

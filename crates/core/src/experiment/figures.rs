@@ -11,28 +11,50 @@ use super::stored::StoredRun;
 use super::sweep::{Case, Finished, Sweep};
 use crate::method::REGISTRY;
 
-/// Numbers for colours: a label keeps its own through all figures.
-#[derive(Clone, Debug, Default)]
-pub struct Styles(Vec<String>);
+/// Numbers for looks: a method keeps its colour through all figures, labels of it that stand side by
+/// side are shades of that.
+#[derive(Clone, Debug)]
+pub struct Styles {
+    methods: Vec<String>,
+    labels: Vec<(usize, String)>,
+}
+
+impl Default for Styles {
+    fn default() -> Self {
+        Self {
+            methods: REGISTRY.iter().map(|entry| entry.name.into()).collect(),
+            labels: Vec::new(),
+        }
+    }
+}
 
 impl Styles {
-    /// The registry's place of a registered name, and a number after those for any other label.
-    pub fn of(&mut self, label: &str) -> usize {
-        if let Some(place) = REGISTRY.iter().position(|entry| entry.name == label) {
-            return place;
-        }
-        let known = self.0.iter().position(|other| other == label);
-        REGISTRY.len()
-            + known.unwrap_or_else(|| {
-                self.0.push(label.into());
-                self.0.len() - 1
-            })
+    /// How far apart the numbers of a method's labels are: more than there are methods.
+    pub const METHODS: usize = 32;
+
+    /// For a method's first label its place in the registry, or behind that if it is not registered; for each
+    /// further one [`Styles::METHODS`] more.
+    pub fn of(&mut self, method: &str, label: &str) -> usize {
+        let place = place_in(&mut self.methods, method.to_owned());
+        place_in(&mut self.labels, (place, label.to_owned()));
+        let mut mine = self.labels.iter().filter(|known| known.0 == place);
+        let shade = mine.position(|known| known.1 == label).unwrap_or(0);
+        place % Self::METHODS + Self::METHODS * shade
     }
+}
+
+/// Where a value stands, at the end if it is new.
+fn place_in<T: PartialEq>(known: &mut Vec<T>, value: T) -> usize {
+    known.iter().position(|k| *k == value).unwrap_or_else(|| {
+        known.push(value);
+        known.len() - 1
+    })
 }
 
 /// The panels of a sweep.
 #[must_use]
-pub fn panels(sweep: &Sweep, finished: &Finished, styles: &mut Styles) -> Vec<Panel> {
+pub fn panels(sweep: &Sweep, finished: &Finished) -> Vec<Panel> {
+    let mut styles = Styles::default();
     let mut panels = Vec::new();
     for plan in &sweep.description.panels {
         for held in held_points(sweep, plan) {
@@ -42,7 +64,7 @@ pub fn panels(sweep: &Sweep, finished: &Finished, styles: &mut Styles) -> Vec<Pa
                 .filter(|c| sweep.is_of(c, &held))
                 .collect();
             if !cases.is_empty() {
-                panels.push(panel(sweep, plan, &held, &cases, finished, styles));
+                panels.push(panel(sweep, plan, &held, &cases, finished, &mut styles));
             }
         }
     }
@@ -124,7 +146,7 @@ fn panel(
         let label = words.join(", ");
         Series {
             method: contender.method.clone(),
-            style: styles.of(&label),
+            style: styles.of(&contender.method, &label),
             label,
             points: points(sweep, plan, &cases, finished),
             runs: cases

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::claims::{against, judge, samples};
 use super::description::Description;
-use super::figures::{Styles, panels};
+use super::figures::panels;
 use super::losses::study;
 use super::plan::{PlannedRun, distinct};
 use super::results::{Figure, Results, RunEntry, SCHEMA, Scale, Skipped};
@@ -191,14 +191,13 @@ impl Reproduction {
             runs_missing: runs.len() - finished.len(),
             skipped: self.skipped.clone(),
         };
-        let mut styles = Styles::default();
         for sweep in &self.sweeps {
             let description = &sweep.description;
             let mut figure = Figure {
                 id: description.name.clone(),
                 title: description.title.clone(),
                 caption: description.caption.clone(),
-                panels: panels(sweep, &finished, &mut styles),
+                panels: panels(sweep, &finished),
                 maps: Vec::new(),
             };
             if let Some(plan) = &description.redeployment {

@@ -116,8 +116,8 @@ pub struct Series {
     pub label: String,
     /// The method's registered name.
     pub method: String,
-    /// A number for its colour: the same label has the same number in every figure, and a
-    /// registered method without settings has its place in the registry.
+    /// A number for its look, see [`Styles`](super::figures::Styles): a method's colour is the same in every
+    /// figure, and what tells labels of one method apart is a shade.
     pub style: usize,
     /// By rising x.
     pub points: Vec<Point>,

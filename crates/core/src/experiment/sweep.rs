@@ -71,7 +71,9 @@ impl Sweep {
         };
         if sweep.description.redeployment.is_none() {
             for places in sweep.combinations() {
-                let cases = sweep.cases_at(&places, request.data_dir.as_deref()).map_err(in_place)?;
+                let cases = sweep
+                    .cases_at(&places, request.data_dir.as_deref())
+                    .map_err(in_place)?;
                 sweep.cases.extend(cases);
             }
         }

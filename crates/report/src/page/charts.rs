@@ -20,11 +20,12 @@ const MOST_POINTS: usize = 400;
 /// More UAVs than this cannot be told apart either.
 const MOST_UAVS: usize = 24;
 
-fn series_look(label: &str, Look { colour, dash }: Look) -> SeriesLook {
+fn series_look(label: &str, look: Look) -> SeriesLook {
     SeriesLook {
         label: label.into(),
-        colour: palette::name(colour),
-        dash,
+        colour: palette::name(look.colour),
+        dash: look.dash,
+        opacity: look.opacity,
     }
 }
 
@@ -240,13 +241,16 @@ fn batteries(log: &RunLog, uavs: usize) -> Chart {
     let full_j = log.scenario.uavs.battery_j;
     let battery = |uav: usize| -> Named {
         let colour = palette::uav_colour(uav);
-        let dash = look(8 * (uav / 7)).dash;
         let share = move |record: &RoundRecord| {
             let there = record.uavs.get(uav);
             let there = there.filter(|uav| uav.status != Status::Lost);
             there.map_or(f64::NAN, |uav| 100.0 * uav.battery_after_j / full_j)
         };
-        (format!("UAV {uav}"), Look { colour, dash }, Box::new(share))
+        let look = Look {
+            colour,
+            ..look(8 * (uav / 7))
+        };
+        (format!("UAV {uav}"), look, Box::new(share))
     };
     let curves = (0..uavs).map(battery).collect();
     over_rounds(

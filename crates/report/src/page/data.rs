@@ -29,6 +29,7 @@ pub(super) struct SeriesLook {
     pub(super) label: String,
     pub(super) colour: &'static str,
     pub(super) dash: &'static str,
+    pub(super) opacity: f64,
 }
 
 /// Points of every series over one axis.

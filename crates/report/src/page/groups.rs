@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 
 use aerofed::Scenario;
-use aerofed::method::REGISTRY;
+use aerofed::experiment::figures::Styles;
 use aerofed::record::Sightings;
 use aerofed::run_folder::RunLog;
-
-use crate::palette::method_style;
 
 /// One method, by what it is called here, and its runs.
 pub(super) struct RunGroup {
@@ -49,13 +47,12 @@ pub(super) fn group(logs: Vec<RunLog>) -> Vec<RunGroup> {
         }
     }
     let labels = labels(&kinds);
-    let mut taken = Vec::new();
+    let mut styles = Styles::default();
     let named = groups.into_iter().zip(labels).zip(&kinds);
-    let named = named.enumerate().map(|(place, ((runs, label), kind))| {
-        let own = method_style(&kind.method).filter(|style| !taken.contains(style));
-        let style = own.unwrap_or(REGISTRY.len() + place);
-        taken.push(style);
-        RunGroup { label, style, runs }
+    let named = named.map(|((runs, label), kind)| RunGroup {
+        style: styles.of(&kind.method, &label),
+        label,
+        runs,
     });
     named.collect()
 }

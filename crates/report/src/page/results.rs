@@ -125,7 +125,7 @@ fn table_html(found: &Table, claims: &[&Claim]) -> String {
     let title = format!("{}: {} ({})", found.id, found.title, found.unit);
     let mut body = heading(&title) + &note(&found.caption) + &table(&head, &rows);
     if !claims.is_empty() {
-        body += &claims_html(claims);
+        body += &format!("<div class=\"spaced\">{}</div>", claims_html(claims));
     }
     format!(
         "<article id=\"{}\">{}</article>\n",

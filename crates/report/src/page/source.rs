@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use aerofed::experiment::comparison::{Comparison, MethodStatistics};
+use aerofed::experiment::figures::Styles;
 use aerofed::experiment::plan::{Contender, PlannedRun};
 use aerofed::experiment::results::{Results, SCHEMA};
-use aerofed::method::REGISTRY;
 use aerofed::run_folder::RunLog;
 use aerofed::{Scenario, Summary};
 use serde::de::DeserializeOwned;
@@ -14,7 +14,6 @@ use serde::de::DeserializeOwned;
 use super::Report;
 use super::groups::{RunGroup, group, lighten};
 use crate::Error;
-use crate::palette::method_style;
 
 /// Most runs of a results folder that can be replayed.
 const MOST_REPLAYS: usize = 8;
@@ -75,14 +74,14 @@ fn comparison(folder: &Path) -> Result<Report, Error> {
     let comparison: Comparison = json(folder.join("compare.json"))?;
     let base = Scenario::load(&folder.join("scenario.toml"), &[] as &[&str])?;
     let mut groups = Vec::new();
-    for (place, method) in comparison.methods.iter().enumerate() {
+    let mut styles = Styles::default();
+    for method in &comparison.methods {
         let MethodStatistics {
             label,
             method,
             settings,
             ..
         } = method.clone();
-        let own = method_style(&method).filter(|_| settings.is_empty());
         let contender = Contender {
             label,
             method,
@@ -102,8 +101,8 @@ fn comparison(folder: &Path) -> Result<Report, Error> {
             runs.push(log);
         }
         groups.push(RunGroup {
+            style: styles.of(&contender.method, &contender.label),
             label: contender.label,
-            style: own.unwrap_or(REGISTRY.len() + place),
             runs,
         });
     }
