@@ -4,7 +4,7 @@ use aerofed::Summary;
 use aerofed::record::{EnergyItem, Reached, StoppedBy, TimeItem};
 
 use crate::units::{
-    Unit, duration, energy, energy_unit, item_label, percent, percent_exact, shorten, time_unit,
+    Unit, duration, energy, energy_unit, percent, percent_exact, shorten, time_unit,
 };
 
 /// Columns of the first word of a line.
@@ -32,10 +32,10 @@ pub fn summary_table(summary: &Summary) -> String {
     }
     lines.push(line("Wall clock", &wall_clock(summary)));
 
-    let energies = EnergyItem::ALL.map(|item| (item.name(), summary.energy.get(item)));
+    let energies = EnergyItem::ALL.map(|item| (item.label(), summary.energy.get(item)));
     let unit = energy_unit(summary.total_energy_j);
     lines.extend(shares("Energy by item", &energies, unit));
-    let times = TimeItem::ALL.map(|item| (item.name(), summary.time.get(item)));
+    let times = TimeItem::ALL.map(|item| (item.label(), summary.time.get(item)));
     lines.extend(shares(
         "Time by item",
         &times,
@@ -88,7 +88,7 @@ fn wall_clock(summary: &Summary) -> String {
 }
 
 /// A block of items with their shares, the largest first; items that came to nothing are left out.
-fn shares(heading: &str, items: &[(&str, f64)], unit: Unit) -> Vec<String> {
+fn shares(heading: &str, items: &[(String, f64)], unit: Unit) -> Vec<String> {
     let mut spent: Vec<_> = items.iter().filter(|(_, v)| *v > 0.0).collect();
     if spent.is_empty() {
         return Vec::new();
@@ -105,7 +105,7 @@ fn shares(heading: &str, items: &[(&str, f64)], unit: Unit) -> Vec<String> {
         let share = value / total;
         let row = format!(
             "  {:<16}{:>10}{:>10}  {}",
-            item_label(name),
+            name,
             column_number(value / unit.size),
             small_percent(share),
             bar(share),
@@ -183,11 +183,12 @@ mod tests {
 
     #[test]
     fn shares_come_largest_first_without_empty_items() {
-        let items = [("a_small_j", 1.0), ("none_j", 0.0), ("large_j", 3.0)];
+        let items =
+            [("a small", 1.0), ("none", 0.0), ("large", 3.0)].map(|(name, j)| (name.into(), j));
         let lines = shares("Energy", &items, energy_unit(4.0));
         assert_eq!(lines.len(), 4, "{lines:?}");
         assert!(lines[2].contains("large") && lines[2].contains("75.0 %"));
         assert!(lines[3].contains("a small") && lines[3].contains("25.0 %"));
-        assert!(shares("Energy", &[("a_j", 0.0)], energy_unit(0.0)).is_empty());
+        assert!(shares("Energy", &[("a".into(), 0.0)], energy_unit(0.0)).is_empty());
     }
 }

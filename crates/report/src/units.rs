@@ -140,15 +140,6 @@ pub fn count(number: usize) -> String {
     grouped
 }
 
-/// The words of a column's name: `edge_hover_j` is `edge hover`.
-#[must_use]
-pub fn item_label(column: &str) -> String {
-    let words = column
-        .rsplit_once('_')
-        .map_or(column, |(words, _unit)| words);
-    words.replace('_', " ")
-}
-
 /// A name cut to so many columns, on one line. Letters beyond Latin count as two columns, so that
 /// wide scripts do not overrun.
 #[must_use]
@@ -228,7 +219,6 @@ mod tests {
         assert_eq!(percent_exact(0.975), "97.5 %");
         assert_eq!(count(9_999), "9999");
         assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
-        assert_eq!(item_label("return_flight_j"), "return flight");
     }
 
     #[test]

@@ -239,7 +239,11 @@ fn several_runs_share_a_page() {
         serde_json::json!(["hfl 3", "direct_drop 2"])
     );
     let bands = "[...document.querySelectorAll('[data-chart=\"0\"] polygon')].filter((band) => band.getAttribute('points')).length";
-    assert_eq!(browser.number(bands), 1.0, "three seeds make a band, two do not");
+    assert_eq!(
+        browser.number(bands),
+        1.0,
+        "three seeds make a band, two do not"
+    );
     assert_eq!(
         browser.number("document.querySelectorAll('.stack .bar').length"),
         4.0

@@ -155,7 +155,7 @@ fn the_table_says_what_the_summary_says() {
     let energy_unit = units::energy_unit(summary.total_energy_j);
     for item in EnergyItem::ALL {
         let joules = summary.energy.get(item);
-        let label = units::item_label(item.name());
+        let label = item.label();
         let share = joules / summary.total_energy_j;
         if share >= 0.0005 && joules / energy_unit.size >= 0.0005 {
             let row = rest_of(&label);

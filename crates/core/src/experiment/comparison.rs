@@ -12,6 +12,7 @@ use super::quantity::Quantity;
 use super::results::{Axis, Panel, PanelKind, Series};
 use super::statistics::{Estimate, saving};
 use super::stored::{Stand, StoredRun};
+use crate::record::{Energy, EnergyItem, Time, TimeItem};
 
 /// All statistics of a comparison: `compare.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,6 +48,10 @@ pub struct MethodStatistics {
     pub updates_lost: Option<Estimate>,
     /// The same as a share of the updates computed.
     pub updates_lost_share: Option<Estimate>,
+    /// What the time of a whole run went into, mean.
+    pub time: Time,
+    /// What the energy of a whole run went into, mean.
+    pub energy: Energy,
 }
 
 /// One method and one target over all seeds. Means are over the runs that reached it.
@@ -90,6 +95,8 @@ impl Comparison {
                 selected_per_round: over(StoredRun::selected_per_round),
                 updates_lost: over(|run| run.summary.updates_lost as f64),
                 updates_lost_share: over(StoredRun::lost_share),
+                time: Time::mean(mine.iter().map(|run| &run.summary.time)),
+                energy: Energy::mean(mine.iter().map(|run| &run.summary.energy)),
             }
         };
         Self {
@@ -150,7 +157,43 @@ impl Comparison {
         };
         let rows: Vec<Vec<String>> = self.methods.iter().map(row).collect();
         _ = write!(text, "\nWhole runs:\n\n{}", table(&header, &rows));
+        let time = |m: &MethodStatistics, item| m.time.get(item);
+        let energy = |m: &MethodStatistics, item| m.energy.get(item) / 1e3;
+        text += &self.items("time (s)", &TimeItem::ALL.map(|i| (i, i.label())), time);
+        text += &self.items(
+            "energy (kJ)",
+            &EnergyItem::ALL.map(|i| (i, i.label())),
+            energy,
+        );
         text
+    }
+
+    /// What whole runs spent, by item; what nobody spent anything on is left out.
+    fn items<I: Copy>(
+        &self,
+        what: &str,
+        items: &[(I, String)],
+        of: impl Fn(&MethodStatistics, I) -> f64,
+    ) -> String {
+        let spent = items.iter();
+        let spent: Vec<_> = spent
+            .filter(|(item, _)| self.methods.iter().any(|m| of(m, *item) != 0.0))
+            .collect();
+        let mut header = vec!["method"];
+        header.extend(spent.iter().map(|(_, label)| label.as_str()));
+        header.push("sum");
+        let row = |m: &MethodStatistics| {
+            let values: Vec<f64> = spent.iter().map(|(item, _)| of(m, *item)).collect();
+            let sum = values.iter().sum();
+            let cells = values.into_iter().chain([sum]);
+            let cells = cells.map(|value| format!("{value:.2}"));
+            [m.label.clone()].into_iter().chain(cells).collect()
+        };
+        let rows: Vec<Vec<String>> = self.methods.iter().map(row).collect();
+        format!(
+            "\nWhere the {what} of whole runs went, means:\n\n{}",
+            table(&header, &rows)
+        )
     }
 }
 
@@ -363,6 +406,25 @@ mod tests {
             text.contains("only over the runs that reached it"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn items_are_means_of_whole_runs_without_empty_ones() {
+        let mut runs = runs();
+        for (run, hover_j) in runs[0].iter_mut().zip([1e3, 2e3, 6e3]) {
+            run.summary.energy.add(EnergyItem::EdgeHover, hover_j);
+            run.summary.energy.add(EnergyItem::Move, 500.0);
+        }
+        let text = Comparison::new(&plan("hfl,direct_drop"), &runs).markdown();
+        let (_, energy) = text.split_once("Where the energy (kJ)").unwrap();
+        let words = |line: &str| -> Vec<String> {
+            let cells = line.trim_matches('|').split('|');
+            cells.map(|cell| cell.trim().into()).collect()
+        };
+        let rows: Vec<Vec<String>> = energy.lines().skip(2).map(words).collect();
+        assert_eq!(rows[0], ["method", "edge hover", "move", "sum"]);
+        assert_eq!(rows[2], ["hfl", "3.00", "0.50", "3.50"]);
+        assert_eq!(rows[3], ["direct_drop", "0.00", "0.00", "0.00"]);
     }
 
     #[test]

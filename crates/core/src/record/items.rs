@@ -25,6 +25,14 @@ macro_rules! items {
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
+
+            /// The words of the name: `edge_hover_j` is "edge hover".
+            #[must_use]
+            pub fn label(self) -> String {
+                let name = self.name();
+                let words = name.rsplit_once('_').map_or(name, |(words, _unit)| words);
+                words.replace('_', " ")
+            }
         }
 
         $(#[$table_doc])*
@@ -48,6 +56,19 @@ macro_rules! items {
                 for (mine, theirs) in self.0.iter_mut().zip(other.0) {
                     *mine += theirs;
                 }
+            }
+
+            /// Item by item the mean of several tables; nothing of none.
+            pub fn mean<'a>(tables: impl ExactSizeIterator<Item = &'a Self>) -> Self {
+                let count = tables.len().max(1) as f64;
+                let mut mean = Self::default();
+                for table in tables {
+                    mean.add_all(table);
+                }
+                for amount in &mut mean.0 {
+                    *amount /= count;
+                }
+                mean
             }
 
             /// The sum of all items.

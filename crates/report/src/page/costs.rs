@@ -7,7 +7,7 @@ use aerofed::run_folder::RunLog;
 use super::data::{CostRow, CostSet, CostSpan, CostTable, ItemLook, short};
 use super::groups::RunGroup;
 use crate::palette::{self, energy_colour, time_colour};
-use crate::units::{energy_unit, item_label, percent_exact, time_unit};
+use crate::units::{energy_unit, percent_exact, time_unit};
 
 /// What one run spent.
 pub(super) type Spent = (Energy, Time);
@@ -62,8 +62,8 @@ fn until(run: &RunLog, accuracy: f64) -> Option<Spent> {
 }
 
 pub(super) fn set(title: String, rows: Vec<String>, spans: Vec<CostSpan>) -> CostSet {
-    let energy = EnergyItem::ALL.map(|item| look(item.name(), energy_colour(item)));
-    let time = TimeItem::ALL.map(|item| look(item.name(), time_colour(item)));
+    let energy = EnergyItem::ALL.map(|item| look(item.label(), energy_colour(item)));
+    let time = TimeItem::ALL.map(|item| look(item.label(), time_colour(item)));
     CostSet {
         title,
         energy: energy.into(),
@@ -73,9 +73,9 @@ pub(super) fn set(title: String, rows: Vec<String>, spans: Vec<CostSpan>) -> Cos
     }
 }
 
-fn look(column: &str, colour: &str) -> ItemLook {
+fn look(label: String, colour: &str) -> ItemLook {
     ItemLook {
-        label: item_label(column),
+        label,
         colour: palette::name(colour),
     }
 }

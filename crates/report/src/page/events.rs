@@ -3,7 +3,7 @@
 use aerofed::record::{Event, EventKind};
 use aerofed::world::UavId;
 
-use crate::units::{count, duration, energy, item_label};
+use crate::units::{count, duration, energy};
 
 /// The sign that a replay gives an event.
 pub(super) fn sign(kind: &EventKind) -> &'static str {
@@ -61,7 +61,7 @@ pub(super) fn words(event: &Event) -> String {
         } => format!(
             "UAV {} ran empty ({}) and is lost, with {}",
             uav.0,
-            item_label(during.name()),
+            during.label(),
             updates(*updates_lost)
         ),
         EventKind::UavMoved {

@@ -6,7 +6,7 @@ use aerofed::record::EnergyItem;
 use super::{LEGEND, MOST_POINTS, empty_note, heading, thinned};
 use crate::palette::{self, energy_colour};
 use crate::svg::{Axis, FAINT, Frame, INK, SOFT, Scale, Spot, Svg, axes, grid};
-use crate::units::{energy, energy_unit, item_label, percent};
+use crate::units::{energy, energy_unit, percent};
 
 const ENERGY: Frame = Frame {
     left: 512.0,
@@ -58,7 +58,7 @@ fn bands(records: &[RoundRecord], marks: &[usize]) -> Vec<Band> {
     let mut bands: Vec<Band> = items
         .into_iter()
         .map(|(item, sum, so_far_j)| Band {
-            label: item_label(item.name()),
+            label: item.label(),
             colour: energy_colour(item),
             share: sum / total,
             so_far_j,
