@@ -305,7 +305,7 @@ fn what_cannot_be_compared_is_refused_by_name() {
 }
 
 #[cfg(unix)]
-mod killed {
+pub(crate) mod killed {
     use super::*;
     use std::process::{Child, Command as Process, Stdio};
     use std::time::Duration;
@@ -332,7 +332,8 @@ mod killed {
             .unwrap()
     }
 
-    fn finished(out: &Path) -> usize {
+    /// How many runs in a folder of runs are complete.
+    pub(crate) fn finished(out: &Path) -> usize {
         let Ok(folders) = fs::read_dir(out.join("runs")) else {
             return 0;
         };

@@ -168,25 +168,22 @@ impl Comparison {
         text
     }
 
-    /// What whole runs spent, by item; what nobody spent anything on is left out.
+    /// What whole runs spent, by item; what would be 0.00 in every row is left out, but for the sum.
     fn items<I: Copy>(
         &self,
         what: &str,
         items: &[(I, String)],
         of: impl Fn(&MethodStatistics, I) -> f64,
     ) -> String {
-        let spent = items.iter();
-        let spent: Vec<_> = spent
-            .filter(|(item, _)| self.methods.iter().any(|m| of(m, *item) != 0.0))
-            .collect();
+        let seen = |item| self.methods.iter().any(|m| of(m, item).abs() >= 0.005);
+        let shown: Vec<_> = items.iter().filter(|(item, _)| seen(*item)).collect();
         let mut header = vec!["method"];
-        header.extend(spent.iter().map(|(_, label)| label.as_str()));
+        header.extend(shown.iter().map(|(_, label)| label.as_str()));
         header.push("sum");
         let row = |m: &MethodStatistics| {
-            let values: Vec<f64> = spent.iter().map(|(item, _)| of(m, *item)).collect();
-            let sum = values.iter().sum();
-            let cells = values.into_iter().chain([sum]);
-            let cells = cells.map(|value| format!("{value:.2}"));
+            let sum = items.iter().map(|(item, _)| of(m, *item)).sum();
+            let cells = shown.iter().map(|(item, _)| of(m, *item)).chain([sum]);
+            let cells = cells.map(|value: f64| format!("{value:.2}"));
             [m.label.clone()].into_iter().chain(cells).collect()
         };
         let rows: Vec<Vec<String>> = self.methods.iter().map(row).collect();
