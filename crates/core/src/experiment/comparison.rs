@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::curve::{Along, mean_accuracy};
 use super::figures::Styles;
-use super::markdown::{percent, plus_minus, table};
+use super::markdown::{percent, plus_minus, seed_words, table};
 use super::plan::{ComparePlan, Contender};
 use super::quantity::Quantity;
 use super::results::{Axis, Panel, PanelKind, Series};
@@ -116,11 +116,7 @@ impl Comparison {
         let mut text = format!(
             "Scenario {}, {} (mean ± half a 95 % interval).\n",
             self.scenario,
-            match self.seeds.as_slice() {
-                [seed] => format!("seed {seed}, which alone gives no interval"),
-                [first, .., last] => format!("seeds {first} to {last}"),
-                [] => "no seeds".into(),
-            }
+            seed_words(&self.seeds)
         );
         let time_saved = format!("time saved by {}", first.label);
         let header = ["method", "reached", "rounds", "time (s)", "energy (kJ)"];

@@ -55,6 +55,16 @@ pub fn plus_minus(estimate: Option<&Estimate>, unit: f64) -> String {
     }
 }
 
+/// Which seeds.
+#[must_use]
+pub fn seed_words(seeds: &[u64]) -> String {
+    match seeds {
+        [seed] => format!("seed {seed}, which alone gives no interval"),
+        [first, .., last] => format!("seeds {first} to {last}"),
+        [] => "no seeds".into(),
+    }
+}
+
 /// `31.4 ± 2.0 %` of a fraction.
 #[must_use]
 pub fn percent(estimate: Option<&Estimate>) -> String {

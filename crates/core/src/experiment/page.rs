@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::markdown::{percent, plus_minus, table};
+use super::markdown::{percent, plus_minus, seed_words, table};
 use super::results::{
     Axis, Claim, Figure, Measure, Panel, Point, Results, Scale, Series, Table, Tick, Verdict,
 };
@@ -20,10 +20,7 @@ impl Results {
             "# Results\n\nVersion {}, scale {scale}, {} runs, {}. Means with half a 95 % interval.\n",
             self.version,
             self.runs.len(),
-            match self.seeds.len() {
-                1 => "one seed".into(),
-                seeds => format!("up to {seeds} seeds"),
-            }
+            seed_words(&self.seeds)
         );
         if self.runs_missing > 0 {
             _ = writeln!(text, "\n**{} runs are still missing.**", self.runs_missing);
