@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use aerofed::experiment::results::{
@@ -34,10 +35,14 @@ const SMALL: &str = r#"
 /// A run, and its folder.
 static RUN: LazyLock<(RunLog, tempfile::TempDir)> = LazyLock::new(|| {
     let dir = tempfile::tempdir().unwrap();
-    let scenario = Scenario::parse(SMALL, &[] as &[&str]).unwrap();
+    (run(&dir.path().join("runs/hfl-1"), &[]), dir)
+});
+
+/// Runs into a folder.
+fn run(folder: &Path, settings: &[&str]) -> RunLog {
+    let scenario = Scenario::parse(SMALL, settings).unwrap();
     let scenario = scenario.check().unwrap();
-    let folder = dir.path().join("runs/hfl-1");
-    let mut folder = RunFolder::create(&folder, &scenario, false).unwrap();
+    let mut folder = RunFolder::create(folder, &scenario, false).unwrap();
     let mut method = Method::of(&scenario);
     let outcome = aerofed::run(&scenario, &mut method, |record| {
         folder.append(record).unwrap();
@@ -45,13 +50,12 @@ static RUN: LazyLock<(RunLog, tempfile::TempDir)> = LazyLock::new(|| {
     });
     let outcome = outcome.unwrap();
     folder.finish(&outcome).unwrap();
-    let log = RunLog {
+    RunLog {
         scenario: Scenario::clone(&scenario),
         records: outcome.records,
         summary: outcome.summary,
-    };
-    (log, dir)
-});
+    }
+}
 
 /// The same run with its last round told again and again.
 fn stretched(rounds: usize) -> RunLog {
@@ -329,6 +333,29 @@ fn results_become_figures_beside_claims() {
     let figures = report.figures();
     let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["fig5-a.svg", "fig5-b.svg", "results.md"]);
+}
+
+#[test]
+fn runs_in_which_something_goes_wrong_are_replayed_first() {
+    let dir = tempfile::tempdir().unwrap();
+    run(&dir.path().join("runs/hfl-1"), &[]);
+    let drain = r#"faults=[{kind="drain", uav=0, round=2}]"#;
+    run(&dir.path().join("runs/hfl-2"), &["seed=2", drain]);
+    let mut results = results();
+    let eventful = RunEntry {
+        id: "ba9876543210".into(),
+        folder: "runs/hfl-2".into(),
+        ..results.runs[0].clone()
+    };
+    for series in &mut results.figures[0].panels[1].series {
+        series.runs = vec![eventful.id.clone()];
+    }
+    results.runs.push(eventful);
+    let json = serde_json::to_string(&results).unwrap();
+    fs::write(dir.path().join("results.json"), json).unwrap();
+    let report = Report::read(&[dir.path().to_path_buf()]).unwrap();
+    let data = data(&report.html());
+    assert_eq!(data["replays"][0]["label"], "hfl, seed 2");
 }
 
 #[test]

@@ -406,6 +406,12 @@ fn requests_join_when_they_ask_for_the_same() {
             .to_string()
             .contains("--seeds")
     );
+    let elsewhere = Request {
+        first_seed: Some(3),
+        ..of(&["fig4"], 2)
+    };
+    let refused = request.join(elsewhere).unwrap_err().to_string();
+    assert!(refused.contains("--first-seed"), "{refused}");
     let mut changed = of(&["fig4"], 2);
     changed.experiments[0] = changed.experiments[0].replace("seeds = 5", "seeds = 6");
     assert!(

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use aerofed::experiment::comparison::{Comparison, MethodStatistics};
 use aerofed::experiment::figures::Styles;
 use aerofed::experiment::plan::{Contender, PlannedRun};
-use aerofed::experiment::results::{Results, SCHEMA};
+use aerofed::experiment::results::{Panel, Results, SCHEMA};
 use aerofed::run_folder::RunLog;
 use aerofed::{Scenario, Summary};
 use serde::de::DeserializeOwned;
@@ -115,7 +115,7 @@ fn comparison(folder: &Path) -> Result<Report, Error> {
 }
 
 /// Reads the summaries of all runs, and the whole of those that will be replayed: the first run of
-/// each series of the first panel that has runs.
+/// each series of one panel, the first in which something goes wrong on purpose, or else the first.
 fn results(folder: &Path) -> Result<Report, Error> {
     let path = folder.join("results.json");
     let results: Results = json(path.clone())?;
@@ -149,15 +149,11 @@ fn results(folder: &Path) -> Result<Report, Error> {
         if rows.is_empty() {
             continue;
         }
-        if groups.is_empty() {
-            for series in panel.series.iter().take(MOST_REPLAYS) {
-                if let Some(path) = series.runs.iter().find_map(|id| place(id)) {
-                    groups.push(RunGroup {
-                        label: series.label.clone(),
-                        style: series.style,
-                        runs: vec![run(&path)?],
-                    });
-                }
+        let eventful = |group: &RunGroup| !group.runs[0].scenario.faults.is_empty();
+        if !groups.iter().any(eventful) {
+            let replays = replays(panel, &place)?;
+            if groups.is_empty() || replays.iter().any(eventful) {
+                groups = replays;
             }
         }
         costs.push((format!("{title} {}", panel.title), rows));
@@ -170,6 +166,24 @@ fn results(folder: &Path) -> Result<Report, Error> {
     })
 }
 
-fn panel_id(panel: &aerofed::experiment::results::Panel) -> &str {
+/// The first run of each series, whole.
+fn replays(
+    panel: &Panel,
+    place: &impl Fn(&str) -> Option<PathBuf>,
+) -> Result<Vec<RunGroup>, Error> {
+    let mut groups = Vec::new();
+    for series in panel.series.iter().take(MOST_REPLAYS) {
+        if let Some(path) = series.runs.iter().find_map(|id| place(id)) {
+            groups.push(RunGroup {
+                label: series.label.clone(),
+                style: series.style,
+                runs: vec![run(&path)?],
+            });
+        }
+    }
+    Ok(groups)
+}
+
+fn panel_id(panel: &Panel) -> &str {
     &panel.id
 }
