@@ -207,7 +207,7 @@ fn the_environment_forces_an_instruction_set() {
 }
 
 #[test]
-#[ignore = "run by the_environment_forces_an_instruction_set"]
+#[ignore = "run in another environment by: cargo test --workspace --test same_bits the_environment_forces"]
 fn says_its_instruction_set() {
     let engine = Engine::new(networks().remove(0), 1);
     let weights = vec![0.0; engine.network().parameter_count()];

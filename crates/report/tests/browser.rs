@@ -244,6 +244,14 @@ fn several_runs_share_a_page() {
         1.0,
         "three seeds make a band, two do not"
     );
+    // However wide an interval is, an axis of shares ends at 0 and 100 %, one of others at twice the mean.
+    let span = |unit: &str| {
+        format!(
+            "Chart.prototype.span.call({{ axes: {{ y: {{ unit: '{unit}' }} }} }}, [[0, 60, -300, 400, 3, 3]], false)"
+        )
+    };
+    assert_eq!(browser.eval(&span("%")), serde_json::json!([0, 100]));
+    assert_eq!(browser.eval(&span("kJ")), serde_json::json!([0, 120]));
     assert_eq!(
         browser.number("document.querySelectorAll('.stack .bar').length"),
         4.0

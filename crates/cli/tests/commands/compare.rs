@@ -333,7 +333,7 @@ pub(crate) mod killed {
     }
 
     /// How many runs in a folder of runs are complete.
-    pub(crate) fn finished(out: &Path) -> usize {
+    fn finished(out: &Path) -> usize {
         let Ok(folders) = fs::read_dir(out.join("runs")) else {
             return 0;
         };
@@ -344,6 +344,23 @@ pub(crate) mod killed {
         folders.filter(whole).count()
     }
 
+    /// Starts what runs into a folder and kills it, six times: after some time, and as soon as so many runs
+    /// are finished, in the middle of others. No finished run may be gone.
+    pub(crate) fn kill_six_times(out: &Path, runs: [usize; 3], start: impl Fn() -> Child) {
+        let timed = [0, 5, 30].map(|pause_ms| (pause_ms, 0));
+        for (pause_ms, runs) in timed.into_iter().chain(runs.map(|runs| (0, runs))) {
+            let kept = finished(out);
+            let mut child = start();
+            std::thread::sleep(Duration::from_millis(pause_ms));
+            while finished(out) < runs && child.try_wait().unwrap().is_none() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert!(finished(out) >= kept.max(runs), "a finished run is gone");
+        }
+    }
+
     #[test]
     fn death_at_any_moment_loses_only_runs_under_way() {
         let dir = tempfile::tempdir().unwrap();
@@ -351,18 +368,7 @@ pub(crate) mod killed {
         assert_eq!(small(&whole, &FLAGS).status.code(), Some(0));
 
         let out = dir.path().join("killed");
-        // After some time, and as soon as so many runs are finished: in the middle of others.
-        for (pause_ms, runs) in [(0, 0), (5, 0), (30, 0), (0, 1), (0, 3), (0, 6)] {
-            let kept = finished(&out);
-            let mut child = start(&out);
-            std::thread::sleep(Duration::from_millis(pause_ms));
-            while finished(&out) < runs && child.try_wait().unwrap().is_none() {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            child.kill().unwrap();
-            child.wait().unwrap();
-            assert!(finished(&out) >= kept.max(runs), "a finished run is gone");
-        }
+        kill_six_times(&out, [1, 3, 6], || start(&out));
         let output = small(&out, &FLAGS);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         assert_eq!(derived(&out), derived(&whole));

@@ -68,9 +68,9 @@ fn the_list_of_targets_is_complete() {
     );
 }
 
-/// `cargo test --workspace --test commands fuzz_seeds -- --ignored` makes the seeds anew; what fuzzing found beside them stays.
+/// Makes the seeds anew; what fuzzing found beside them stays.
 #[test]
-#[ignore = "writes fuzz/seeds"]
+#[ignore = "writes fuzz/seeds: cargo test --workspace --test commands fuzz_seeds -- --ignored"]
 fn make_seeds() {
     let write = |target: &str, name: &str, contents: &[u8]| {
         let folder = seeds().join(target);

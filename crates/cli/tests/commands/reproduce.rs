@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
-use std::time::Duration;
 
 use aerofed::experiment::results::{Results, SCHEMA, Verdict};
 use assert_cmd::Command;
@@ -215,29 +214,18 @@ fn shards_merge_into_the_same_results() {
 #[cfg(unix)]
 #[test]
 fn death_at_any_moment_loses_only_runs_under_way() {
-    use crate::compare::killed::finished;
     let place = Place::new();
     let args = |out| ["reproduce", "time.toml", "curves.toml", "--out", out];
     place.done(&args("whole"));
-    let out = place.path("killed");
-    // After some time, and as soon as so many runs are finished: in the middle of others.
-    for (pause_ms, runs) in [(0, 0), (5, 0), (30, 0), (0, 1), (0, 4), (0, 8)] {
-        let kept = finished(&out);
-        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("aerofed"))
+    crate::compare::killed::kill_six_times(&place.path("killed"), [1, 4, 8], || {
+        std::process::Command::new(assert_cmd::cargo::cargo_bin!("aerofed"))
             .current_dir(place.0.path())
             .args(args("killed"))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(pause_ms));
-        while finished(&out) < runs && child.try_wait().unwrap().is_none() {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(finished(&out) >= kept.max(runs), "a finished run is gone");
-    }
+            .unwrap()
+    });
     place.done(&args("killed"));
     for name in ["results.json", "results.md", "request.json", "report.html"] {
         let read = |out: &str| fs::read(place.path(out).join(name)).unwrap();
