@@ -24,7 +24,7 @@
 //! # }
 //! ```
 
-use crate::decide::association::{AgentView, Needs, above, fitness_of};
+use crate::decide::association::{AgentView, Needs, above};
 use crate::record::RoundRecord;
 use crate::run::{Opening, Simulation, stop_rule};
 use crate::scenario::ValidScenario;
@@ -63,7 +63,7 @@ pub struct Step {
 }
 
 const NEEDS: Needs = Needs {
-    differences: true,
+    answers: true,
     edge_models: true,
 };
 
@@ -143,7 +143,7 @@ impl Environment {
             return Ok(States::new());
         };
         let scene = simulation.scene(&opening);
-        let fitness = fitness_of(&scene, &self.scenario.fitness);
+        let fitness = scene.fitness(&self.scenario.fitness);
         let states = view.states(&scene, &fitness);
         self.round = Some(Round {
             simulation,

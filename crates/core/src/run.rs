@@ -18,6 +18,7 @@ use aerofed_nn::Network;
 
 use crate::Error;
 use crate::decide::association::{Needs, Quality, Scene, flaw};
+use crate::decide::fitness::Answer;
 use crate::learn::aggregation;
 use crate::learn::data::{load_data, network_for, partition_plan};
 use crate::learn::trainer::{CpuTrainer, Trainer};
@@ -82,7 +83,7 @@ pub(crate) struct Opening {
     needs: Needs,
     books: Books,
     coverage: Coverage,
-    differences: Vec<Vec<f64>>,
+    answers: Vec<Vec<Answer>>,
 }
 
 /// What a finished run leaves.
@@ -203,7 +204,7 @@ impl Simulation {
     /// When the method decides something impossible, or training cannot be done.
     pub fn step(&mut self, method: &mut Method) -> Result<Option<RoundRecord>, Error> {
         let asynchronous = matches!(method.schedule, Schedule::Asynchronous { .. });
-        if asynchronous && method.association.needs().differences {
+        if asynchronous && method.association.needs().answers {
             return Err(Error::Decision {
                 method: method.name.clone(),
                 reason: "an asynchronous fleet has no moment to compare models in".into(),
@@ -242,20 +243,20 @@ impl Simulation {
         self.lose_before_round(&mut books);
 
         let mut coverage = self.working_coverage();
-        let mut differences = Vec::new();
-        if needs.differences {
+        let mut answers = Vec::new();
+        if needs.answers {
             let bore_training = self.prepare_personal_models(&mut books)?;
             let bore_comparing = self.pay_for_comparing(&coverage, &mut books);
             if !(bore_training && bore_comparing) {
                 coverage = self.working_coverage();
             }
-            differences = self.differences(&coverage)?;
+            answers = self.answers(&coverage)?;
         }
         Ok(Some(Opening {
             needs,
             books,
             coverage,
-            differences,
+            answers,
         }))
     }
 
@@ -265,7 +266,7 @@ impl Simulation {
             round: self.round,
             world: &self.world,
             coverage: &opening.coverage,
-            differences: &opening.differences,
+            answers: &opening.answers,
             altitude_m: self.nature.altitude_m,
             quality: self.quality,
         }
@@ -309,7 +310,7 @@ impl Simulation {
         let device_outcomes = self.device_outcomes(&cells, edge.rounds);
         let cell_outcomes = self.cell_outcomes(&cells, edge.rounds, needs)?;
 
-        if needs.differences {
+        if needs.answers {
             self.keep_opinions(&edge.last_updates)?;
             self.refresh_personal_models()?;
         }
@@ -324,7 +325,7 @@ impl Simulation {
         self.global_model = merged
             .model
             .unwrap_or_else(|| std::mem::take(&mut self.global_model));
-        if needs.differences {
+        if needs.answers {
             let leaving: Vec<UavId> = unable.iter().chain(&edge.low).map(|l| l.uav).collect();
             self.pay_for_refreshing(&leaving, &mut books);
         }

@@ -3,8 +3,8 @@
 use aerofed_nn::Evaluation;
 use serde::{Deserialize, Serialize};
 
-use super::fitness::{self, Scores};
-use crate::scenario::{Association as Kind, ValidScenario};
+use super::fitness::{self, Answer, Scores};
+use crate::scenario::{self, Association as Kind, Diversity, ValidScenario};
 use crate::seed::Random;
 use crate::world::{Coverage, DeviceId, UavId, World};
 use crate::{Error, checkpoint};
@@ -18,7 +18,7 @@ pub use adaptive::{Adaptive, AgentView, Policy, PolicyError};
 pub use oort::Oort;
 pub use share::{Preference, Share};
 pub use threshold::FixedThreshold;
-pub(crate) use threshold::{above, fitness_of};
+pub(crate) use threshold::above;
 
 /// What the controller sees at the start of a global round.
 pub struct Scene<'a> {
@@ -28,8 +28,8 @@ pub struct Scene<'a> {
     pub world: &'a World,
     /// Who covers whom.
     pub coverage: &'a Coverage,
-    /// Model differences R, per UAV in the order of its coverage; empty unless needed.
-    pub differences: &'a [Vec<f64>],
+    /// What covered devices said about their data, per UAV in the order of its coverage; empty unless needed.
+    pub answers: &'a [Vec<Answer>],
     /// Height of the UAVs, m.
     pub altitude_m: f64,
     /// How the global model does on the probe samples.
@@ -37,39 +37,46 @@ pub struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// The three scores of every covered device, per UAV in the order of its coverage.
+    /// α of every covered device, Eq. (5), per UAV in the order of its coverage.
     #[must_use]
-    pub fn scores(&self) -> Vec<Vec<Scores>> {
+    pub fn fitness(&self, config: &scenario::Fitness) -> Vec<Vec<f64>> {
+        let uavs = 0..self.coverage.cells.len();
+        uavs.map(|uav| self.fitness_with(uav, config)).collect()
+    }
+
+    fn fitness_with(&self, uav: usize, config: &scenario::Fitness) -> Vec<f64> {
         let devices = &self.world.devices;
-        let cells = self.coverage.cells.iter().enumerate();
-        cells
-            .map(|(uav, cell)| {
-                let above = self.world.uavs[uav].position;
-                let distance_m = |device: &DeviceId| {
-                    let ground_m = devices.position[device.index()].distance(above);
-                    ground_m.hypot(self.altitude_m)
-                };
-                let distances_m: Vec<f64> = cell.iter().map(distance_m).collect();
-                let clocks_hz: Vec<f64> = cell.iter().map(|d| devices.cpu_hz[d.index()]).collect();
-                let unknown;
-                let differences = match self.differences.get(uav) {
-                    Some(known) => known,
-                    None => {
-                        unknown = vec![0.0; cell.len()];
-                        &unknown
-                    }
-                };
-                fitness::scores(differences, &distances_m, &clocks_hz)
-            })
-            .collect()
+        let cell = &self.coverage.cells[uav];
+        let above = self.world.uavs[uav].position;
+        let distance_m = |device: &DeviceId| {
+            let ground_m = devices.position[device.index()].distance(above);
+            ground_m.hypot(self.altitude_m)
+        };
+        let distances_m: Vec<f64> = cell.iter().map(distance_m).collect();
+        let clocks_hz: Vec<f64> = cell.iter().map(|d| devices.cpu_hz[d.index()]).collect();
+        let scores_for =
+            |differences: &[f64]| fitness::scores(differences, &distances_m, &clocks_hz);
+        let each_by_itself = |scores: &[Scores]| scores.iter().map(|s| s.fitness(config)).collect();
+        match (self.answers.get(uav), config.diversity) {
+            (None, _) => each_by_itself(&scores_for(&vec![0.0; cell.len()])),
+            (Some(answers), Diversity::Paper) => {
+                let differences: Vec<f64> = answers.iter().map(|a| a.difference).collect();
+                each_by_itself(&scores_for(&differences))
+            }
+            (Some(answers), Diversity::Marginal) => {
+                let waiting = |a: &Answer| a.difference * a.rounds_idle as f64;
+                let differences: Vec<f64> = answers.iter().map(waiting).collect();
+                fitness::marginal(&scores_for(&differences), answers, config)
+            }
+        }
     }
 }
 
 /// What an association must be shown, because it costs seconds and joules to find out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Model differences: UAVs train personal models, and devices compare them with their own.
-    pub differences: bool,
+    /// What devices say about their data: UAVs train personal models, and devices compare them with their own.
+    pub answers: bool,
     /// How edge models do on the probe samples.
     pub edge_models: bool,
 }
@@ -232,8 +239,8 @@ pub fn from_config(scenario: &ValidScenario) -> Box<dyn Association> {
     match scenario.association {
         Kind::All {} => Box::new(All),
         Kind::Random {} => share(Preference::Random),
-        Kind::Distance {} => share(Preference::Distance),
-        Kind::Difference {} => share(Preference::Difference),
+        Kind::Distance {} => share(Preference::distance(scenario)),
+        Kind::Difference {} => share(Preference::difference(scenario)),
         Kind::FixedThreshold {} => Box::new(FixedThreshold {
             threshold: scenario.selection.threshold,
             fitness: scenario.fitness,
@@ -275,25 +282,31 @@ mod tests {
     use crate::seed::{Stream, stream};
     use crate::world::UavId;
 
-    /// A world in which everybody's model differs from a UAV's own by a number of its own.
+    /// A world in which everybody's model differs from a UAV's own by a number of its own, and holds one of three classes.
     fn with_scene<T>(look: impl FnOnce(&Scene) -> T) -> T {
         let scenario = Scenario::default().check().unwrap();
         let world = World::new(&scenario, vec![10; 150], 6_272.0);
         let coverage = world.coverage();
-        let differences: Vec<Vec<f64>> = coverage
+        let answers: Vec<Vec<Answer>> = coverage
             .cells
             .iter()
             .enumerate()
             .map(|(uav, cell)| {
-                let difference = |device: &DeviceId| f64::from(device.0 * 7 % 13) + uav as f64;
-                cell.iter().map(difference).collect()
+                let answer = |device: &DeviceId| Answer {
+                    difference: f64::from(device.0 * 7 % 13) + uav as f64,
+                    rounds_idle: 1,
+                    classes: (0..3)
+                        .map(|class| f64::from(u8::from(device.0 % 3 == class)))
+                        .collect(),
+                };
+                cell.iter().map(answer).collect()
             })
             .collect();
         look(&Scene {
             round: 1,
             world: &world,
             coverage: &coverage,
-            differences: &differences,
+            answers: &answers,
             altitude_m: 150.0,
             quality: Quality::default(),
         })
@@ -339,10 +352,11 @@ mod tests {
             };
             let covered = scene.coverage.covered();
             assert_eq!(count(&mut All), covered);
+            let scenario = Scenario::default().check().unwrap();
             for preference in [
                 Preference::Random,
-                Preference::Distance,
-                Preference::Difference,
+                Preference::distance(&scenario),
+                Preference::difference(&scenario),
             ] {
                 let share = 0.3;
                 let taken = count(&mut Share { preference, share });
@@ -356,16 +370,20 @@ mod tests {
     #[test]
     fn a_share_by_distance_holds_nobody_farther_than_those_left_out() {
         with_scene(|scene| {
+            let preference = Preference::distance(&Scenario::default().check().unwrap());
             let mut nearest = Share {
-                preference: Preference::Distance,
+                preference,
                 share: 0.4,
             };
             let cells = nearest.select(scene, &mut stream(1, Stream::Association, 1, 0));
-            let scores = scene.scores();
+            let Preference::Fitness(by_distance) = preference else {
+                unreachable!()
+            };
+            let scores = scene.fitness(&by_distance);
             for (uav, cell) in cells.iter().enumerate() {
                 let score = |device: &DeviceId| {
                     let at = scene.coverage.cells[uav].binary_search(device).unwrap();
-                    scores[uav][at].distance
+                    scores[uav][at]
                 };
                 let worst_in = cell.iter().map(score).fold(1.0, f64::min);
                 let only_mine = |device: &&DeviceId| {
@@ -375,6 +393,65 @@ mod tests {
                 let left_out = scene.coverage.cells[uav].iter().filter(only_mine);
                 let mut left_out = left_out.filter(|device| cell.binary_search(device).is_err());
                 assert!(left_out.all(|device| score(device) <= worst_in));
+            }
+        });
+    }
+
+    /// One UAV's devices 0, 3, 6, ... hold the same class: by themselves they may be the best, together they are not.
+    #[test]
+    fn marginal_fitness_takes_one_of_each_class_and_the_papers_does_not() {
+        with_scene(|scene| {
+            let classes_of_best = |diversity: Diversity| {
+                let weights = scenario::Fitness {
+                    difference: 1.0,
+                    distance: 0.0,
+                    compute: 0.0,
+                    diversity,
+                    ..scenario::Fitness::default()
+                };
+                let spread = |(cell, alphas): (&Vec<DeviceId>, Vec<f64>)| {
+                    let mut ranked: Vec<(f64, u32)> = alphas
+                        .into_iter()
+                        .zip(cell.iter().map(|d| d.0 % 3))
+                        .collect();
+                    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+                    let best: std::collections::BTreeSet<u32> =
+                        ranked[..3].iter().map(|(_, class)| *class).collect();
+                    best.len()
+                };
+                let fitness = scene.fitness(&weights);
+                let cells = scene.coverage.cells.iter().zip(fitness);
+                cells.map(spread).collect::<Vec<usize>>()
+            };
+            assert_eq!(classes_of_best(Diversity::Marginal), [3; 5]);
+            assert_ne!(classes_of_best(Diversity::Paper), [3; 5]);
+        });
+    }
+
+    #[test]
+    fn who_has_not_trained_for_long_comes_first() {
+        with_scene(|scene| {
+            let answer = |(place, device): (usize, &DeviceId)| Answer {
+                difference: 1.0,
+                rounds_idle: if place == 2 { 3 } else { 1 },
+                classes: vec![f64::from(device.0 % 2), f64::from((device.0 + 1) % 2)],
+            };
+            let of_cell = |cell: &Vec<DeviceId>| cell.iter().enumerate().map(answer).collect();
+            let answers: Vec<Vec<Answer>> = scene.coverage.cells.iter().map(of_cell).collect();
+            let scene = Scene {
+                answers: &answers,
+                ..*scene
+            };
+            let scenario = Scenario::default().check().unwrap();
+            let Preference::Fitness(by_data) = Preference::difference(&scenario) else {
+                unreachable!()
+            };
+            for alphas in scene.fitness(&by_data) {
+                // The first of them counts in full; another with its classes adds nothing, others a third.
+                let most_of_others = alphas.iter().enumerate().filter(|(place, _)| *place != 2);
+                let most_of_others = most_of_others.map(|(_, alpha)| *alpha).fold(0.0, f64::max);
+                assert!((alphas[2] - 1.0).abs() < 1e-12, "{alphas:?}");
+                assert!((most_of_others - 1.0 / 3.0).abs() < 1e-12, "{alphas:?}");
             }
         });
     }

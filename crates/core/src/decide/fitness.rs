@@ -6,6 +6,21 @@ use crate::scenario;
 /// sure mistake would make all other differences look alike beside its device's.
 const LEAST_PROBABILITY: f64 = 0.01;
 
+/// Devices that are ranked one by one. One more changes the mix of so many too little to look at everybody again,
+/// and the cost of a cell stays in proportion to its devices.
+const RANKED_ONE_BY_ONE: usize = 64;
+
+/// What a UAV hears from a device that ran its small batch through the UAV's own model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// R: how far the device's last local model is from the UAV's own, Eq. (6).
+    pub difference: f64,
+    /// Rounds since it trained, or since the start if it never did; at least 1.
+    pub rounds_idle: usize,
+    /// What the UAV's own model takes the small batch for: mean probabilities of the classes.
+    pub classes: Vec<f64>,
+}
+
 /// The three scores of a device with a UAV, each 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Scores {
@@ -44,6 +59,76 @@ pub fn divergence(personal: &[f32], local: &[f32], classes: usize) -> f64 {
     let sum: f64 = personal.iter().zip(local).map(term).sum();
     // Rounding may leave two equal models a hair below 0.
     (sum / samples.max(1) as f64).max(0.0)
+}
+
+/// α of a UAV's covered devices, each for what it adds to those that are worth more: its S^Sim counts as far as
+/// its classes are not theirs. α falls from each device to the next, so that a threshold takes the first of this order.
+///
+/// Departs from the paper, where each device is scored by itself, and a threshold may take ten with the same two classes.
+#[must_use]
+pub fn marginal(scores: &[Scores], answers: &[Answer], weights: &scenario::Fitness) -> Vec<f64> {
+    let mut mix = Mix::default();
+    let worth = |device: usize, mix: &Mix| {
+        let Scores { difference, .. } = scores[device];
+        let added = Scores {
+            difference: difference * mix.lacks(&answers[device].classes),
+            ..scores[device]
+        };
+        (added.fitness(weights), device)
+    };
+    // The larger fitness first, and the lower number among equals.
+    let order = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    let mut left: Vec<usize> = (0..scores.len()).collect();
+    let mut ranked = Vec::with_capacity(scores.len());
+    while ranked.len() < RANKED_ONE_BY_ONE {
+        let Some(best) = left.iter().map(|&device| worth(device, &mix)).min_by(order) else {
+            break;
+        };
+        left.retain(|device| *device != best.1);
+        mix.add(&answers[best.1].classes);
+        ranked.push(best);
+    }
+    let mut rest: Vec<_> = left.iter().map(|&device| worth(device, &mix)).collect();
+    rest.sort_unstable_by(order);
+    ranked.extend(rest);
+
+    let (mut fitness, mut last) = (vec![0.0; scores.len()], f64::INFINITY);
+    for (worth, device) in ranked {
+        // Who comes later may add more than who came before; a hair less keeps the order.
+        last = worth.min(last.next_down()).max(0.0);
+        fitness[device] = last;
+    }
+    fitness
+}
+
+/// The classes of several devices together.
+#[derive(Default)]
+struct Mix {
+    sum: Vec<f64>,
+    devices: usize,
+}
+
+impl Mix {
+    fn add(&mut self, classes: &[f64]) {
+        self.sum.resize(classes.len().max(self.sum.len()), 0.0);
+        self.sum
+            .iter_mut()
+            .zip(classes)
+            .for_each(|(sum, class)| *sum += class);
+        self.devices += 1;
+    }
+
+    /// The part of a device's classes that it does not have, 0 to 1: their total variation distance.
+    fn lacks(&self, classes: &[f64]) -> f64 {
+        let devices = self.devices.max(1) as f64;
+        let shared = self
+            .sum
+            .iter()
+            .zip(classes)
+            .map(|(sum, class)| class.min(sum / devices));
+        // What is not a number is shared by all.
+        (1.0 - shared.sum::<f64>()).max(0.0)
+    }
 }
 
 /// Scores of a UAV's covered devices. Every score is relative to the best among them; where all are
@@ -115,8 +200,99 @@ mod tests {
         }
     }
 
+    fn device(difference: f64, classes: &[f64]) -> (Scores, Answer) {
+        let scores = Scores {
+            difference,
+            ..Scores::default()
+        };
+        let answer = Answer {
+            difference,
+            rounds_idle: 1,
+            classes: classes.to_vec(),
+        };
+        (scores, answer)
+    }
+
+    fn marginal_of(devices: Vec<(Scores, Answer)>) -> Vec<f64> {
+        let weights = scenario::Fitness {
+            difference: 1.0,
+            distance: 0.0,
+            compute: 0.0,
+            ..scenario::Fitness::default()
+        };
+        let (scores, answers): (Vec<_>, Vec<_>) = devices.into_iter().unzip();
+        marginal(&scores, &answers, &weights)
+    }
+
+    /// By hand. Device 1 comes first, with 0.9. Then device 0 would add 0.8 x (1 - 1) = 0, device 2 0.5 x 1, device 3
+    /// 0.6 x (1 - 0.5) = 0.3: device 2 comes second. The mix is half and half: device 0 lacks 1 - 0.5, worth 0.4,
+    /// device 3 is in it already, worth 0. Third is device 0, with 0.4. The mix is then 2/3 and 1/3, of which device 3 lacks
+    /// 1 - (0.5 + 1/3) = 1/6: worth 0.1.
+    #[test]
+    fn each_device_is_worth_what_it_adds() {
+        let ours = marginal_of(vec![
+            device(0.8, &[1.0, 0.0]),
+            device(0.9, &[1.0, 0.0]),
+            device(0.5, &[0.0, 1.0]),
+            device(0.6, &[0.5, 0.5]),
+        ]);
+        for (ours, expected) in ours.iter().zip([0.4, 0.9, 0.5, 0.1]) {
+            assert!((ours - expected).abs() < 1e-12, "{ours} {expected}");
+        }
+    }
+
+    /// Who adds more than somebody before it is still worth a hair less, and nothing is worth less than nothing.
+    #[test]
+    fn worth_falls_strictly_and_ends_at_nothing() {
+        let ours = marginal_of(vec![
+            device(0.2, &[1.0, 0.0]),
+            device(0.2, &[1.0, 0.0]),
+            device(0.2, &[1.0, 0.0]),
+        ]);
+        assert_eq!(ours, [0.2, 0.0, 0.0]);
+        let rising = marginal_of(vec![
+            device(1.0, &[0.6, 0.4]),
+            device(0.9, &[0.5, 0.5]),
+            device(0.5, &[0.1, 0.9]),
+            device(1.0, &[f64::NAN, f64::NAN]),
+        ]);
+        let mut sorted = rising.clone();
+        sorted.sort_by(|a, b| b.total_cmp(a));
+        assert!(
+            sorted
+                .windows(2)
+                .all(|pair| pair[0] > pair[1] || pair[1] == 0.0),
+            "{rising:?}"
+        );
+        assert!(
+            rising.iter().all(|alpha| (0.0..=1.0).contains(alpha)),
+            "{rising:?}"
+        );
+    }
+
+    /// Past the first 64, devices are ranked against the mix of those.
+    #[test]
+    fn large_cells_are_ranked_as_well() {
+        let many: Vec<_> = (0..500)
+            .map(|id| {
+                device(
+                    f64::from(id % 97 + 1) / 97.0,
+                    &[f64::from(id % 2), f64::from((id + 1) % 2)],
+                )
+            })
+            .collect();
+        let ours = marginal_of(many);
+        let above = |threshold: f64| ours.iter().filter(|alpha| **alpha >= threshold).count();
+        let mut sorted = ours.clone();
+        sorted.sort_by(|a, b| b.total_cmp(a));
+        for count in [1, 64, 65, 300, 500] {
+            assert_eq!(above(sorted[count - 1]), count);
+        }
+    }
+
     #[test]
     fn nobody_and_nothing_score_zero() {
+        assert!(marginal_of(Vec::new()).is_empty());
         assert!(scores(&[], &[], &[]).is_empty());
         let same = scores(&[0.0, f64::NAN], &[10.0, 10.0], &[1e9, 1e9]);
         assert!(

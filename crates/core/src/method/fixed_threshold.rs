@@ -1,6 +1,6 @@
 //! `fixed_threshold`: `cehfed` with one threshold for all UAVs and rounds (`selection.threshold`).
 //!
-//! Source: VI.C.2, where it is 0.40, 0.55, 0.70 or 0.85. Departures: none known.
+//! Source: VI.C.2, where it is 0.40, 0.55, 0.70 or 0.85. Departures: 0.4 is the best here and the default; those of the fitness (PAPER.md).
 
 use super::{Entry, Method, cehfed};
 use crate::decide::association::FixedThreshold;

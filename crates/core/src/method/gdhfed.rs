@@ -12,7 +12,7 @@ pub(super) const ENTRY: Entry = Entry {
     build: |scenario| Method {
         name: "gdhfed".into(),
         association: Box::new(Share {
-            preference: Preference::Distance,
+            preference: Preference::distance(scenario),
             share: scenario.selection.share,
         }),
         allocation: p1(scenario),

@@ -1,4 +1,4 @@
-//! `gshfed`: the devices whose models differ most from the UAV's own, with P1's local iterations and bandwidth.
+//! `gshfed`: the devices that score highest for their data, with P1's local iterations and bandwidth.
 //!
 //! Source: VI.B. Departs from the paper, which does not say how many: a share of each UAV's covered devices
 //! (`selection.share`), so that methods can be compared at equal volume.
@@ -8,11 +8,11 @@ use crate::decide::association::{Preference, Share};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "gshfed",
-    summary: "the share of the covered devices whose models differ most, with optimised H and bandwidth (P1)",
+    summary: "the share of the covered devices that score highest for their data, with optimised H and bandwidth (P1)",
     build: |scenario| Method {
         name: "gshfed".into(),
         association: Box::new(Share {
-            preference: Preference::Difference,
+            preference: Preference::difference(scenario),
             share: scenario.selection.share,
         }),
         allocation: p1(scenario),

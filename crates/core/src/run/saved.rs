@@ -193,7 +193,7 @@ impl Simulation {
                 ),
             ));
         }
-        if !self.could_have_heard(&saved.opinions) {
+        if !self.could_have_heard(&saved.opinions, saved.round) {
             return Err(misfit("opinions", "of other UAVs, devices or models"));
         }
         let (devices, parameters) = (self.held.len(), self.global_model.len());

@@ -5,7 +5,7 @@ use aerofed_nn::Sgd;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::decide::fitness::divergence;
+use crate::decide::fitness::{Answer, divergence};
 use crate::learn::batches;
 use crate::learn::trainer::{Job, Update};
 use crate::nature::channel::{self, Link};
@@ -31,6 +31,8 @@ pub(super) struct Opinions {
     pub(super) said: Vec<Vec<f32>>,
     /// The global model of the first round, which devices have until they train.
     pub(super) first_model: Vec<f32>,
+    /// The last round in which each device trained; 0 before it did.
+    pub(super) trained_in: Vec<usize>,
 }
 
 impl Simulation {
@@ -44,6 +46,7 @@ impl Simulation {
         let opinions = &mut self.opinions;
         opinions.first_model.clone_from(&self.global_model);
         opinions.said = vec![Vec::new(); self.held.len()];
+        opinions.trained_in = vec![0; self.held.len()];
         Ok(self.pay_for_training(epochs, 0.0, &[], books))
     }
 
@@ -103,8 +106,8 @@ impl Simulation {
         epochs * own.div_ceil(self.scenario.training.batch_size)
     }
 
-    /// R of every covered device, per UAV in the order of its coverage.
-    pub(super) fn differences(&self, coverage: &Coverage) -> Result<Vec<Vec<f64>>, Error> {
+    /// What every covered device says, per UAV in the order of its coverage.
+    pub(super) fn answers(&self, coverage: &Coverage) -> Result<Vec<Vec<Answer>>, Error> {
         let new: Vec<DeviceId> = (0..self.held.len() as u32)
             .map(DeviceId)
             .filter(|device| coverage.nearest[device.index()].is_some())
@@ -122,20 +125,23 @@ impl Simulation {
             .map(|(model, cell)| (&model[..], &cell[..]))
             .collect();
         let classes = self.network.classes();
-        let of_uav = |(cell, answers): (&Vec<DeviceId>, &Vec<Vec<f32>>)| {
-            let difference = |(device, answer): (&DeviceId, &Vec<f32>)| {
-                let own = &self.opinions.said[device.index()][..];
-                let own = if own.is_empty() {
-                    said_by_new[device.index()]
-                } else {
-                    own
-                };
-                divergence(answer, own, classes)
+        let answer = |(device, taken_for): (&DeviceId, &Vec<f32>)| {
+            let index = device.index();
+            let own = match &self.opinions.said[index][..] {
+                [] => said_by_new[index],
+                said => said,
             };
-            cell.iter().zip(answers).map(difference).collect()
+            Answer {
+                difference: divergence(taken_for, own, classes),
+                rounds_idle: self.round - self.opinions.trained_in[index],
+                classes: mean_row(taken_for, classes),
+            }
         };
-        let answers = self.opinions_on(&asked)?;
-        Ok(coverage.cells.iter().zip(&answers).map(of_uav).collect())
+        let outputs = self.opinions_on(&asked)?;
+        let cells = coverage.cells.iter().zip(&outputs);
+        Ok(cells
+            .map(|(cell, outputs)| cell.iter().zip(outputs).map(answer).collect())
+            .collect())
     }
 
     /// What each model says about the small batch of each of its devices.
@@ -172,21 +178,24 @@ impl Simulation {
         Ok(answers)
     }
 
-    /// Whether opinions are those of these UAVs, devices and models.
-    pub(super) fn could_have_heard(&self, opinions: &Opinions) -> bool {
+    /// Whether opinions are those of these UAVs, devices and models, after so many rounds.
+    pub(super) fn could_have_heard(&self, opinions: &Opinions, rounds: usize) -> bool {
         let Opinions {
             personal,
             said,
             first_model,
+            trained_in,
         } = opinions;
         if personal.is_empty() {
-            return said.is_empty() && first_model.is_empty();
+            return said.is_empty() && first_model.is_empty() && trained_in.is_empty();
         }
         let is_model = |weights: &Vec<f32>| weights.len() == self.global_model.len();
         let answers = (0..).map(DeviceId).zip(said);
         personal.len() == self.world.uavs.len()
             && personal.iter().chain([first_model]).all(is_model)
             && said.len() == self.held.len()
+            && trained_in.len() == self.held.len()
+            && trained_in.iter().all(|round| *round <= rounds)
             && answers.into_iter().all(|(device, said)| {
                 let due = self.small_batch(device).len() * self.network.classes();
                 said.is_empty() || said.len() == due
@@ -208,6 +217,7 @@ impl Simulation {
         let outputs = self.trainer.outputs(&models)?;
         for ((device, _), said) in trained.iter().zip(outputs) {
             self.opinions.said[device.index()] = said;
+            self.opinions.trained_in[device.index()] = self.round;
         }
         Ok(())
     }
@@ -320,4 +330,16 @@ impl Simulation {
         }
         (sending_s, comparing_s, comparing_j)
     }
+}
+
+/// The mean of rows of so many values.
+fn mean_row(rows: &[f32], values: usize) -> Vec<f64> {
+    let mut mean = vec![0.0; values];
+    let share = values as f64 / rows.len().max(1) as f64;
+    for row in rows.chunks_exact(values) {
+        for (mean, value) in mean.iter_mut().zip(row) {
+            *mean += share * f64::from(*value);
+        }
+    }
+    mean
 }

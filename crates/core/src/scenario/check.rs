@@ -340,6 +340,7 @@ impl Scenario {
         within("td3.discount", td3.discount, 0.0..=0.999_999)?;
         within("td3.learning_rate", td3.learning_rate, 1e-9..=1.0)?;
         within("td3.exploration_noise", td3.exploration_noise, 0.0..=1.0)?;
+        within("td3.least_threshold", td3.least_threshold, 0.0..=1.0)?;
         within("td3.least_share", td3.least_share, 0.001..=1.0)?;
         within("td3.most_share", td3.most_share, td3.least_share..=1.0)?;
         within("td3.candidates", td3.candidates, 1..=10_000)?;

@@ -6,8 +6,8 @@ use aerofed_data::PartitionKind;
 
 use super::{
     AgentReward, AgentState, Aggregator, Allocation, Area, Association, BandwidthSolver, Channel,
-    Data, DataSet, Devices, Fitness, Layout, Methods, Mobility, Model, P1, P1Objective, Radio,
-    Redeploy, RedeployMethod, RedeployWhen, Reserve, Scenario, Selection, Span, Stop, Td3,
+    Data, DataSet, Devices, Diversity, Fitness, Layout, Methods, Mobility, Model, P1, P1Objective,
+    Radio, Redeploy, RedeployMethod, RedeployWhen, Reserve, Scenario, Selection, Span, Stop, Td3,
     Training, Uavs, Weights,
 };
 use crate::geometry::Point;
@@ -27,7 +27,7 @@ impl Default for Selection {
     fn default() -> Self {
         Self {
             share: 0.2,
-            threshold: 0.55,
+            threshold: 0.4,
         }
     }
 }
@@ -38,6 +38,7 @@ impl Default for Fitness {
             difference: 0.6,
             distance: 0.2,
             compute: 0.2,
+            diversity: Diversity::Marginal,
             small_batch: 10,
             personal_epochs: 1,
             refresh_epochs: 1,
@@ -59,6 +60,7 @@ impl Default for Td3 {
             discount: 0.1,
             learning_rate: 1e-4,
             exploration_noise: 0.1,
+            least_threshold: 0.3,
             least_share: 0.15,
             most_share: 0.25,
             candidates: 8,

@@ -393,7 +393,7 @@ pub enum Association {
     Random {},
     /// The share that is nearest.
     Distance {},
-    /// The share whose models differ most from the UAV's own.
+    /// The share that scores highest for its data (see `fitness`).
     Difference {},
     /// Those whose fitness reaches a fixed threshold.
     FixedThreshold {},
@@ -421,6 +421,8 @@ pub struct Fitness {
     pub distance: f64,
     /// Weight of computing power (λ_3).
     pub compute: f64,
+    /// What S^Sim counts.
+    pub diversity: Diversity,
     /// Samples of a device on which models are compared (|D^Small|).
     pub small_batch: usize,
     /// Passes over a UAV's own samples when it trains its personal model at the start.
@@ -431,6 +433,17 @@ pub struct Fitness {
     pub uav_cpu_hz: f64,
     /// Work of UAVs per bit of training data.
     pub uav_cycles_per_bit: f64,
+}
+
+/// What S^Sim, a device's score for its data, counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Diversity {
+    /// The model difference (6) alone.
+    Paper,
+    /// The model difference, times the rounds since the device trained, times what its classes add to those of
+    /// the devices that the UAV prefers to it.
+    Marginal,
 }
 
 /// The agents that learn thresholds, one per UAV.
@@ -455,6 +468,8 @@ pub struct Td3 {
     pub learning_rate: f64,
     /// Standard deviation of the noise on actions, in halves of their range (σ̃).
     pub exploration_noise: f64,
+    /// With the extended state: no agent takes devices of less fitness, its best one excepted.
+    pub least_threshold: f64,
     /// With the extended state: the least share of its quota of devices that an agent may take.
     pub least_share: f64,
     /// The same at most.

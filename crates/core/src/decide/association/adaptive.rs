@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub use policy::{Policy, PolicyError};
 pub use view::AgentView;
 
-use super::threshold::{above, fitness_of};
+use super::threshold::above;
 use super::{Association, Needs, RoundOutcome, Scene};
 use crate::Error;
 use crate::checkpoint::{decode, encode};
@@ -135,7 +135,7 @@ impl Adaptive {
 impl Association for Adaptive {
     fn needs(&self) -> Needs {
         Needs {
-            differences: true,
+            answers: true,
             edge_models: true,
         }
     }
@@ -144,7 +144,7 @@ impl Association for Adaptive {
         if self.agents.is_empty() {
             self.start(scene.world.uavs.len());
         }
-        let fitness = fitness_of(scene, &self.fitness);
+        let fitness = scene.fitness(&self.fitness);
         let states = self.view.states(scene, &fitness);
         let mut actions = vec![None; fitness.len()];
         for (uav, state) in states.into_iter().enumerate() {

@@ -3,19 +3,41 @@
 use rand::RngExt;
 
 use super::{Association, Needs, Scene, highest, nearest_cells};
-use crate::decide::fitness::Scores;
+use crate::scenario::{self, ValidScenario};
 use crate::seed::Random;
 use crate::world::DeviceId;
 
 /// What a [`Share`] goes by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Preference {
     /// Chance; a device trains with its nearest UAV.
     Random,
-    /// The distance score.
-    Distance,
-    /// The model difference score.
-    Difference,
+    /// Fitness with weights of its own.
+    Fitness(scenario::Fitness),
+}
+
+impl Preference {
+    /// The distance score alone.
+    #[must_use]
+    pub fn distance(scenario: &ValidScenario) -> Self {
+        Self::Fitness(scenario::Fitness {
+            difference: 0.0,
+            distance: 1.0,
+            compute: 0.0,
+            ..scenario.fitness
+        })
+    }
+
+    /// The score for a device's data alone.
+    #[must_use]
+    pub fn difference(scenario: &ValidScenario) -> Self {
+        Self::Fitness(scenario::Fitness {
+            difference: 1.0,
+            distance: 0.0,
+            compute: 0.0,
+            ..scenario.fitness
+        })
+    }
 }
 
 /// Each device is offered to the UAV with which it scores highest, and each UAV takes the best share
@@ -30,8 +52,9 @@ pub struct Share {
 
 impl Association for Share {
     fn needs(&self) -> Needs {
+        let by_data = |weights: scenario::Fitness| weights.difference > 0.0;
         Needs {
-            differences: self.preference == Preference::Difference,
+            answers: matches!(self.preference, Preference::Fitness(weights) if by_data(weights)),
             ..Needs::default()
         }
     }
@@ -42,8 +65,9 @@ impl Association for Share {
                 .into_iter()
                 .map(|cell| cell.into_iter().map(|d| (rng.random(), d)).collect())
                 .collect(),
-            Preference::Distance => best_offers(scene, |scores| scores.distance),
-            Preference::Difference => best_offers(scene, |scores| scores.difference),
+            Preference::Fitness(weights) => {
+                highest(scene.coverage, &scene.fitness(&weights), |_, _| true)
+            }
         };
         offers
             .into_iter()
@@ -61,10 +85,4 @@ impl Share {
         taken.sort_unstable();
         taken
     }
-}
-
-fn best_offers(scene: &Scene, score: impl Fn(&Scores) -> f64) -> Vec<Vec<(f64, DeviceId)>> {
-    let of_uav = |scores: &Vec<Scores>| scores.iter().map(&score).collect();
-    let scored: Vec<Vec<f64>> = scene.scores().iter().map(of_uav).collect();
-    highest(scene.coverage, &scored, |_, _| true)
 }

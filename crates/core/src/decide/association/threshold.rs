@@ -1,7 +1,6 @@
 //! Devices whose fitness reaches a threshold, Eq. (7).
 
 use super::{Association, Needs, Scene, highest};
-use crate::decide::fitness::Scores;
 use crate::scenario;
 use crate::seed::Random;
 use crate::world::DeviceId;
@@ -18,21 +17,15 @@ pub struct FixedThreshold {
 impl Association for FixedThreshold {
     fn needs(&self) -> Needs {
         Needs {
-            differences: true,
+            answers: true,
             ..Needs::default()
         }
     }
 
     fn select(&mut self, scene: &Scene, _: &mut Random) -> Vec<Vec<DeviceId>> {
-        let fitness = fitness_of(scene, &self.fitness);
+        let fitness = scene.fitness(&self.fitness);
         above(scene, &fitness, |_| self.threshold)
     }
-}
-
-/// α of every covered device, per UAV in the order of its coverage.
-pub(crate) fn fitness_of(scene: &Scene, weights: &scenario::Fitness) -> Vec<Vec<f64>> {
-    let of_uav = |scores: &Vec<Scores>| scores.iter().map(|score| score.fitness(weights)).collect();
-    scene.scores().iter().map(of_uav).collect()
 }
 
 /// Who reaches the threshold of a UAV; one that several select goes to the highest fitness.

@@ -21,7 +21,7 @@ impl Simulation {
             round: self.round,
             world: &self.world,
             coverage: &coverage,
-            differences: &[],
+            answers: &[],
             altitude_m: self.nature.altitude_m,
             quality: self.quality,
         };

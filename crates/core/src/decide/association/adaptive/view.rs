@@ -44,6 +44,7 @@ pub struct AgentView {
     /// λ_4 and λ_5, scaled to a sum of 1.
     energy_weight: f64,
     time_weight: f64,
+    least_threshold: f64,
     least_share: f64,
     most_share: f64,
     battery_j: f64,
@@ -69,6 +70,7 @@ impl AgentView {
             reward,
             loss_weight,
             accuracy_weight,
+            least_threshold,
             least_share,
             most_share,
             ..
@@ -82,6 +84,7 @@ impl AgentView {
             accuracy_weight,
             energy_weight: weights.energy / sum,
             time_weight: weights.time / sum,
+            least_threshold,
             least_share,
             most_share,
             battery_j: scenario.uavs.battery_j,
@@ -167,8 +170,10 @@ impl AgentView {
                 AgentState::Extended => {
                     let share =
                         self.most_share - f64::from(action) * (self.most_share - self.least_share);
-                    let taken = share * quotas[uav];
-                    nth_best(&fitness[uav], taken.round() as usize)
+                    let taken = (share * quotas[uav]).round() as usize;
+                    let sorted = ascending(&fitness[uav]);
+                    let last_taken = nth_best(&sorted, taken);
+                    last_taken.max(self.least_threshold.min(nth_best(&sorted, 1)))
                 }
             },
             _ => f64::INFINITY,
@@ -260,9 +265,8 @@ fn ascending(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// The least of the `count` largest values, of which there is at least one.
-fn nth_best(values: &[f64], count: usize) -> f64 {
-    let sorted = ascending(values);
+/// The least of the `count` largest of the sorted values, of which there is at least one.
+fn nth_best(sorted: &[f64], count: usize) -> f64 {
     sorted[sorted.len() - count.clamp(1, sorted.len())]
 }
 
@@ -393,6 +397,7 @@ mod tests {
             "uavs.count=2",
             "td3.least_share=0.2",
             "td3.most_share=1",
+            "td3.least_threshold=0",
         ]);
         let kept = |action: Option<f32>| {
             let threshold = shares.thresholds(&fitness, &[action, None])[0];
@@ -405,6 +410,18 @@ mod tests {
         let actions = [0.0, 0.15, 0.16, 0.5, 0.8, 1.0].map(Some);
         assert_eq!(actions.map(kept), [4, 4, 3, 2, 1, 1]);
         assert_eq!(kept(None), 0);
+    }
+
+    #[test]
+    fn agents_take_no_device_of_little_fitness_but_always_one() {
+        let view = view(&[
+            "uavs.count=2",
+            "td3.most_share=1",
+            "td3.least_threshold=0.3",
+        ]);
+        let fitness = [vec![0.9, 0.1, 0.5, 0.29], vec![0.1, 0.2]];
+        // With an action of 0 everybody is wanted.
+        assert_eq!(view.thresholds(&fitness, &[Some(0.0); 2]), [0.3, 0.2]);
     }
 
     #[test]
