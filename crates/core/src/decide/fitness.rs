@@ -69,10 +69,10 @@ pub fn divergence(personal: &[f32], local: &[f32], classes: usize) -> f64 {
 pub fn marginal(scores: &[Scores], answers: &[Answer], weights: &scenario::Fitness) -> Vec<f64> {
     let mut mix = Mix::default();
     let worth = |device: usize, mix: &Mix| {
-        let Scores { difference, .. } = scores[device];
+        let alone = scores[device];
         let added = Scores {
-            difference: difference * mix.lacks(&answers[device].classes),
-            ..scores[device]
+            difference: alone.difference * mix.lacks(&answers[device].classes),
+            ..alone
         };
         (added.fitness(weights), device)
     };
