@@ -105,6 +105,7 @@ fn damaged_and_foreign_checkpoints_are_refused_and_the_older_one_is_used() {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let header = text(&newer).lines().next().unwrap().to_owned();
     let scenario = header.split(' ').next_back().unwrap().to_owned();
+    let format = header.split(' ').nth(1).unwrap().to_owned();
     let in_header = |from: &str, to: &str| {
         let mut changed = header.replacen(from, to, 1).into_bytes();
         changed.extend(&newer[header.len()..]);
@@ -117,7 +118,7 @@ fn damaged_and_foreign_checkpoints_are_refused_and_the_older_one_is_used() {
         ("bytes of content", newer[..newer.len() / 2].to_vec()),
         ("not a checkpoint", b"PK\x03\x04".to_vec()),
         ("not a checkpoint", Vec::new()),
-        ("format 77", in_header("checkpoint 2 ", "checkpoint 77 ")),
+        ("format 77", in_header(&format!(" {format} "), " 77 ")),
         ("another scenario", in_header(&scenario, &"0".repeat(64))),
     ];
     let copy = |name: &str| {
