@@ -343,3 +343,49 @@ fn mean_row(rows: &[f32], values: usize) -> Vec<f64> {
     }
     mean
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decide::association::Needs;
+    use crate::method::Method;
+    use crate::scenario::Scenario;
+
+    /// Two rounds: who trained in the first has been idle for one when the second begins, the others for two.
+    #[test]
+    fn devices_tell_how_long_they_did_not_train_and_what_they_hold() {
+        let settings = [
+            "method=cehfed",
+            "devices.count=30",
+            "data.data_volume=600",
+            "model.name=logistic",
+            "mobility.kind=static",
+        ];
+        let scenario = Scenario::parse("", &settings).unwrap().check().unwrap();
+        let mut simulation = Simulation::new(&scenario, 1).unwrap();
+        let needs = Needs {
+            answers: true,
+            ..Needs::default()
+        };
+        let opening = simulation.open_round(needs).unwrap().unwrap();
+        assert!(opening.answers.iter().flatten().all(|a| a.rounds_idle == 1));
+        let trained = opening.coverage.cells[0][0];
+        let mut selection = vec![Vec::new(); scenario.uavs.count];
+        selection[0].push(trained);
+        let mut method = Method::of(&scenario);
+        simulation
+            .close_round(opening, selection, &mut method)
+            .unwrap();
+
+        let opening = simulation.open_round(needs).unwrap().unwrap();
+        for (cell, answers) in opening.coverage.cells.iter().zip(&opening.answers) {
+            for (device, answer) in cell.iter().zip(answers) {
+                let idle = if *device == trained { 1 } else { 2 };
+                assert_eq!(answer.rounds_idle, idle);
+                let whole: f64 = answer.classes.iter().sum();
+                assert_eq!(answer.classes.len(), 10);
+                assert!((whole - 1.0).abs() < 1e-5, "{whole}");
+            }
+        }
+    }
+}
