@@ -66,7 +66,7 @@ pub struct RoundRecord {
     pub updates_lost: usize,
     /// Who merged; nobody when no model was left to merge.
     pub aggregator: Option<UavId>,
-    /// ||w_g - w_{g-1}||_2, the left side of (4).
+    /// ||w_g - w_{g-1}||_2, the left side of (4); NaN when either is no longer finite.
     pub model_change: f64,
     /// Mean loss of the local steps; NaN when nobody trained.
     pub train_loss: f64,

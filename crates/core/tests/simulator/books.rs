@@ -1,12 +1,12 @@
 //! Energy books: every joule that leaves a battery has a line, in any world.
 
-use crate::common::{assert_balanced, run, tiny};
+use crate::common::{assert_balanced, cases, run, tiny};
 use aerofed::record::{EnergyItem, EventKind, StoppedBy};
 use aerofed::world::Status;
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(80))]
+    #![proptest_config(cases(80))]
 
     #[test]
     fn batteries_balance_and_carry_over_in_random_worlds(

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use aerofed::record::{EnergyItem, UavRecord};
 use aerofed::run::{Outcome, run_on};
 use aerofed::{Method, Scenario, ValidScenario};
+use proptest::test_runner::Config;
 
 /// 30 devices of which many train, a linear model, 3 rounds of 2 edge rounds.
 pub(crate) const TINY: &str = r#"
@@ -30,6 +31,14 @@ share = 0.5
 least_share = 0.5
 most_share = 1.0
 "#;
+
+/// `usual` random cases of a property, or as many as `PROPTEST_CASES` asks for.
+pub(crate) fn cases(usual: u32) -> Config {
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => Config::default(),
+        None => Config::with_cases(usual),
+    }
+}
 
 pub(crate) fn tiny(settings: &[&str]) -> ValidScenario {
     Scenario::parse(TINY, settings).unwrap().check().unwrap()

@@ -1,6 +1,6 @@
 //! Every injected fault is survived, and the record says what it cost.
 
-use crate::common::{run, tiny};
+use crate::common::{cases, run, tiny};
 use aerofed::record::{EnergyItem, EventKind, RoundRecord, StoppedBy, TimeItem};
 use aerofed::run::Outcome;
 use aerofed::world::{Status, UavId};
@@ -227,7 +227,7 @@ fn the_run_ends_when_the_last_uav_is_lost() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(cases(60))]
 
     /// With energy checks no update is lost to a low battery, whatever the fleet and its batteries.
     #[test]

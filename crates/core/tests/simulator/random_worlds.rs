@@ -1,7 +1,7 @@
 //! Whatever the scenario, as long as it passes its check: no panic, sound numbers, books that balance, an
 //! association that is a partition, the same bytes on any number of threads and across an interruption.
 
-use crate::common::{TINY, assert_balanced, few_digits};
+use crate::common::{TINY, assert_balanced, cases, few_digits};
 use aerofed::method::{REGISTRY, Schedule};
 use aerofed::record::{EnergyItem, EventKind, RoundRecord};
 use aerofed::run::Run;
@@ -197,8 +197,8 @@ fn check_association(record: &RoundRecord, before: &World, after: &World) {
     assert!(record.selected <= record.covered);
 }
 
-/// Time, energy and losses of a round, given the world before it.
-fn check_books(record: &RoundRecord, before: &World) {
+/// Time, energy, losses and quality of a round, given the world and the model before it.
+fn check_books(record: &RoundRecord, before: &World, model_was_finite: bool) {
     for (uav, was) in record.uavs.iter().zip(&before.uavs) {
         assert_balanced(uav);
         assert_eq!(uav.battery_before_j, was.battery_j);
@@ -231,11 +231,13 @@ fn check_books(record: &RoundRecord, before: &World) {
         .events
         .iter()
         .any(|event| event.kind == EventKind::Diverged);
-    assert!(diverged || (record.test_loss.is_finite() && record.model_change.is_finite()));
+    assert!(diverged || record.test_loss.is_finite());
+    // A model may come back: where cells do not wait for each other, the one that diverged may leave.
+    assert!(diverged || !model_was_finite || record.model_change.is_finite());
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(120))]
+    #![proptest_config(cases(120))]
 
     #[test]
     fn any_world_runs_soundly_and_the_same_on_any_threads_and_across_an_interruption(
@@ -246,9 +248,10 @@ proptest! {
         let mut method = Method::of(&scenario);
         for _ in 0..scenario.stop.max_rounds {
             let before = simulation.world.clone();
+            let model_was_finite = simulation.global_model().iter().all(|w| w.is_finite());
             match simulation.step(&mut method) {
                 Ok(Some(record)) => {
-                    check_books(&record, &before);
+                    check_books(&record, &before, model_was_finite);
                     // Where cells do not wait for each other, a record tells of passes that began in the round before.
                     if !matches!(method.schedule, Schedule::Asynchronous { .. }) {
                         check_association(&record, &before, &simulation.world);

@@ -1,5 +1,6 @@
 //! What every redeployment keeps to.
 
+use crate::common::cases;
 use aerofed::decide::redeploy::{
     CoverageCounts, CoverageMeasure, Fleet, FleetUav, JointGreedy, MarginalGains, Move,
     Redeployment, Stay, TwoStage,
@@ -75,7 +76,7 @@ fn points(most: usize) -> impl Strategy<Value = Vec<Point>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn nobody_leaves_the_area_or_overdraws_and_seeds_repeat(
