@@ -239,8 +239,8 @@ pub fn from_config(scenario: &ValidScenario) -> Box<dyn Association> {
     match scenario.association {
         Kind::All {} => Box::new(All),
         Kind::Random {} => share(Preference::Random),
-        Kind::Distance {} => share(Preference::distance(scenario)),
-        Kind::Difference {} => share(Preference::difference(scenario)),
+        Kind::Distance {} => share(Preference::Fitness(scenario.fitness.distance_alone())),
+        Kind::Difference {} => share(Preference::Fitness(scenario.fitness.difference_alone())),
         Kind::FixedThreshold {} => Box::new(FixedThreshold {
             threshold: scenario.selection.threshold,
             fitness: scenario.fitness,
@@ -352,11 +352,11 @@ mod tests {
             };
             let covered = scene.coverage.covered();
             assert_eq!(count(&mut All), covered);
-            let scenario = Scenario::default().check().unwrap();
+            let fitness = scenario::Fitness::default();
             for preference in [
                 Preference::Random,
-                Preference::distance(&scenario),
-                Preference::difference(&scenario),
+                Preference::Fitness(fitness.distance_alone()),
+                Preference::Fitness(fitness.difference_alone()),
             ] {
                 let share = 0.3;
                 let taken = count(&mut Share { preference, share });
@@ -370,15 +370,12 @@ mod tests {
     #[test]
     fn a_share_by_distance_holds_nobody_farther_than_those_left_out() {
         with_scene(|scene| {
-            let preference = Preference::distance(&Scenario::default().check().unwrap());
+            let by_distance = scenario::Fitness::default().distance_alone();
             let mut nearest = Share {
-                preference,
+                preference: Preference::Fitness(by_distance),
                 share: 0.4,
             };
             let cells = nearest.select(scene, &mut stream(1, Stream::Association, 1, 0));
-            let Preference::Fitness(by_distance) = preference else {
-                unreachable!()
-            };
             let scores = scene.fitness(&by_distance);
             for (uav, cell) in cells.iter().enumerate() {
                 let score = |device: &DeviceId| {
@@ -403,11 +400,8 @@ mod tests {
         with_scene(|scene| {
             let classes_of_best = |diversity: Diversity| {
                 let weights = scenario::Fitness {
-                    difference: 1.0,
-                    distance: 0.0,
-                    compute: 0.0,
                     diversity,
-                    ..scenario::Fitness::default()
+                    ..scenario::Fitness::default().difference_alone()
                 };
                 let spread = |(cell, alphas): (&Vec<DeviceId>, Vec<f64>)| {
                     let mut ranked: Vec<(f64, u32)> = alphas
@@ -442,10 +436,7 @@ mod tests {
                 answers: &answers,
                 ..*scene
             };
-            let scenario = Scenario::default().check().unwrap();
-            let Preference::Fitness(by_data) = Preference::difference(&scenario) else {
-                unreachable!()
-            };
+            let by_data = scenario::Fitness::default().difference_alone();
             for alphas in scene.fitness(&by_data) {
                 // The first of them counts in full; another with its classes adds nothing, others a third.
                 let most_of_others = alphas.iter().enumerate().filter(|(place, _)| *place != 2);

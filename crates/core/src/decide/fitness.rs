@@ -214,12 +214,7 @@ mod tests {
     }
 
     fn marginal_of(devices: Vec<(Scores, Answer)>) -> Vec<f64> {
-        let weights = scenario::Fitness {
-            difference: 1.0,
-            distance: 0.0,
-            compute: 0.0,
-            ..scenario::Fitness::default()
-        };
+        let weights = scenario::Fitness::default().difference_alone();
         let (scores, answers): (Vec<_>, Vec<_>) = devices.into_iter().unzip();
         marginal(&scores, &answers, &weights)
     }

@@ -12,7 +12,7 @@ pub(super) const ENTRY: Entry = Entry {
     build: |scenario| Method {
         name: "gdhfed".into(),
         association: Box::new(Share {
-            preference: Preference::distance(scenario),
+            preference: Preference::Fitness(scenario.fitness.distance_alone()),
             share: scenario.selection.share,
         }),
         allocation: p1(scenario),

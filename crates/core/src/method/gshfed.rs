@@ -12,7 +12,7 @@ pub(super) const ENTRY: Entry = Entry {
     build: |scenario| Method {
         name: "gshfed".into(),
         association: Box::new(Share {
-            preference: Preference::difference(scenario),
+            preference: Preference::Fitness(scenario.fitness.difference_alone()),
             share: scenario.selection.share,
         }),
         allocation: p1(scenario),

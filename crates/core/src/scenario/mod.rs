@@ -435,6 +435,29 @@ pub struct Fitness {
     pub uav_cycles_per_bit: f64,
 }
 
+impl Fitness {
+    /// The same where the model difference alone counts.
+    #[must_use]
+    pub fn difference_alone(self) -> Self {
+        self.weighing(1.0, 0.0)
+    }
+
+    /// The same where nearness alone counts.
+    #[must_use]
+    pub fn distance_alone(self) -> Self {
+        self.weighing(0.0, 1.0)
+    }
+
+    fn weighing(self, difference: f64, distance: f64) -> Self {
+        Self {
+            difference,
+            distance,
+            compute: 1.0 - difference - distance,
+            ..self
+        }
+    }
+}
+
 /// What S^Sim, a device's score for its data, counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -3,7 +3,7 @@
 use rand::RngExt;
 
 use super::{Association, Needs, Scene, highest, nearest_cells};
-use crate::scenario::{self, ValidScenario};
+use crate::scenario;
 use crate::seed::Random;
 use crate::world::DeviceId;
 
@@ -14,30 +14,6 @@ pub enum Preference {
     Random,
     /// Fitness with weights of its own.
     Fitness(scenario::Fitness),
-}
-
-impl Preference {
-    /// The distance score alone.
-    #[must_use]
-    pub fn distance(scenario: &ValidScenario) -> Self {
-        Self::Fitness(scenario::Fitness {
-            difference: 0.0,
-            distance: 1.0,
-            compute: 0.0,
-            ..scenario.fitness
-        })
-    }
-
-    /// The score for a device's data alone.
-    #[must_use]
-    pub fn difference(scenario: &ValidScenario) -> Self {
-        Self::Fitness(scenario::Fitness {
-            difference: 1.0,
-            distance: 0.0,
-            compute: 0.0,
-            ..scenario.fitness
-        })
-    }
 }
 
 /// Each device is offered to the UAV with which it scores highest, and each UAV takes the best share
