@@ -10,6 +10,7 @@
 //!   test       accuracy of the global model, and the record
 //! ```
 
+use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -76,6 +77,12 @@ pub struct Simulation {
     cumulative_energy_j: f64,
     /// What asynchronous cells are in the middle of; empty under other schedules.
     passes: Passes,
+    /// UAVs among whom the area was last divided.
+    posted: Vec<UavId>,
+    /// Older global models, of UAVs that the last broadcasts did not reach.
+    behind: BTreeMap<UavId, Vec<f32>>,
+    /// Links between UAVs that are out in this round, see `silent_links`.
+    silent: HashSet<[u32; 2]>,
 }
 
 /// A round whose devices are still to be chosen.
@@ -179,9 +186,11 @@ impl Simulation {
         let trainer = CpuTrainer::new(network.clone(), Arc::new(train), Arc::new(test), threads);
         let global_model = network.init(&mut stream(scenario.seed, Stream::ModelInit, 0, 0));
         let quality = trainer.evaluate(&global_model, &probe)?.into();
+        let world = World::new(scenario, samples, sample_bits);
+        let posted = world.uavs.iter().map(|uav| uav.id).collect();
         Ok(Self {
             scenario: scenario.clone(),
-            world: World::new(scenario, samples, sample_bits),
+            world,
             nature: Nature::new(scenario),
             trainer: Box::new(trainer),
             global_model,
@@ -195,6 +204,9 @@ impl Simulation {
             round: 0,
             cumulative_energy_j: 0.0,
             passes: Passes::default(),
+            posted,
+            behind: BTreeMap::new(),
+            silent: HashSet::new(),
         })
     }
 
@@ -236,6 +248,7 @@ impl Simulation {
             return Ok(None);
         }
         self.round = round;
+        self.silent = self.silent_links();
         if round > 1 {
             self.world
                 .move_devices(&self.nature, self.scenario.seed, round);
@@ -299,16 +312,19 @@ impl Simulation {
             });
         }
         let mut cells = self.plan_cells(selection, method)?;
+        for (cell, uav) in cells.iter_mut().zip(&self.world.uavs) {
+            cell.start = self.behind.get(&uav.id).cloned();
+        }
         self.drain(&cells, &mut books);
-        let unable = match method.checks_energy {
-            true => self.refuse_to_start(&mut cells, &mut books),
-            false => Vec::new(),
-        };
+        if method.checks_energy {
+            let unable = self.refuse_to_start(&mut cells, &mut books);
+            self.send_home(&unable, &mut books);
+        }
 
         // edge
         let edge = self.edge_phase(&mut cells, method, &mut books)?;
-        let device_outcomes = self.device_outcomes(&cells, edge.rounds);
-        let cell_outcomes = self.cell_outcomes(&cells, edge.rounds, needs)?;
+        let device_outcomes = self.device_outcomes(&cells);
+        let cell_outcomes = self.cell_outcomes(&cells, needs)?;
 
         if needs.answers {
             self.keep_opinions(&edge.last_updates)?;
@@ -326,20 +342,20 @@ impl Simulation {
             .model
             .unwrap_or_else(|| std::mem::take(&mut self.global_model));
         if needs.answers {
-            let leaving: Vec<UavId> = unable.iter().chain(&edge.low).map(|l| l.uav).collect();
+            let leaving: Vec<UavId> = edge.low.iter().map(|leaver| leaver.uav).collect();
             self.pay_for_refreshing(&leaving, &mut books);
         }
         let round_s = books.time.total_s() - books.time.get(TimeItem::Wait);
+        let flights_s = books.time.get(TimeItem::Move);
         self.world.clock_s += round_s;
         self.leak(round_s, &mut cells, &mut books);
 
         // farewell
-        self.send_home(&unable, &mut books);
         self.send_home(&edge.low, &mut books);
 
         let local_iterations = mean_iterations(&cells);
         let cells = cells.into_iter().map(|cell| CellReport {
-            edge_time_s: cell.edge_time_s(edge.rounds),
+            edge_time_s: cell.edge_time_s(),
             local_iterations: cell.plan.local_iterations,
             devices: cell.devices,
         });
@@ -352,7 +368,7 @@ impl Simulation {
             aggregator: merged.aggregator,
             merged_anything,
             model_change,
-            time_s: round_s,
+            time_s: round_s - flights_s,
             coverage,
             cell_outcomes,
             device_outcomes,

@@ -146,6 +146,8 @@ pub struct World {
     pub uavs: Vec<Uav>,
     /// Simulated time, s.
     pub clock_s: f64,
+    /// Where UAVs hovered first, which is what devices' ways go by: they are the same whatever a method does.
+    first_posts: Vec<Point>,
     grid: Grid,
 }
 
@@ -166,6 +168,7 @@ impl World {
             area: scenario.area.clone(),
             coverage_radius_m: scenario.uavs.coverage_radius_m,
             devices,
+            first_posts: uavs.iter().map(|uav| uav.position).collect(),
             uavs,
             clock_s: 0.0,
             grid,
@@ -216,17 +219,23 @@ impl World {
 
     /// Moves every device to its place in `round`.
     pub fn move_devices(&mut self, nature: &Nature, seed: u64, round: usize) {
-        let nearest = self.coverage().nearest;
         let radius_m = self.coverage_radius_m;
-        let posts: Vec<Point> = self.active().map(|uav| uav.position).collect();
+        let posts = &self.first_posts;
         let mut fleet = Grid::new(self.area.width_m, self.area.height_m, radius_m);
-        fleet.rebuild(&posts);
-        let is_covered = |point| fleet.any_within(&posts, point, radius_m);
+        fleet.rebuild(posts);
+        let is_covered = |point| fleet.any_within(posts, point, radius_m);
+        let nearest = |point: Point| {
+            let covering = fleet.search(posts, point, radius_m);
+            let distances =
+                covering.map(|post| (posts[post as usize].distance_squared(point), post));
+            let nearest = distances.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            nearest.map(|(_, post)| posts[post as usize])
+        };
         for (id, position) in self.devices.position.iter_mut().enumerate() {
             let around = Surroundings {
                 width_m: self.area.width_m,
                 height_m: self.area.height_m,
-                covered_by: nearest[id].map(|uav| self.uavs[uav.index()].position),
+                covered_by: nearest(*position),
                 coverage_radius_m: radius_m,
                 is_covered: &is_covered,
             };

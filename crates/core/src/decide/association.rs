@@ -143,9 +143,9 @@ pub struct RoundOutcome<'a> {
     pub after: Quality,
     /// Devices that some UAV covered.
     pub covered: usize,
-    /// What the whole round took, J.
+    /// What the round took, J, without flights and leaks: those do not follow from who is chosen.
     pub energy_j: f64,
-    /// How long it lasted, s.
+    /// How long it lasted, s, without flights.
     pub time_s: f64,
     /// Every UAV's cell, by id.
     pub cells: &'a [CellOutcome],

@@ -81,7 +81,7 @@ pub fn run_missing(
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    let own_fault = matches!(error, Error::Decision { .. });
+                    let own_fault = matches!(error, Error::Decision { .. } | Error::Cell(_));
                     hopeless.fetch_or(!own_fault, Ordering::Relaxed);
                     done.failures.push((run.folder_name(), error));
                     watch(run, News::Failed);

@@ -1,9 +1,9 @@
-//! `gdhfed`: the nearest devices, with P1's local iterations and bandwidth.
+//! `gdhfed`: the nearest devices, with P1's local iterations and bandwidth. Nobody moves.
 //!
 //! Source: VI.B. Departs from the paper, which does not say how many: a share of each UAV's covered devices
-//! (`selection.share`), so that methods can be compared at equal volume.
+//! (`selection.share`), about as many as `cehfed` takes.
 
-use super::{Entry, Method, hfl, p1};
+use super::{Entry, Method, p1, random_hfl};
 use crate::decide::association::{Preference, Share};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -16,6 +16,6 @@ pub(super) const ENTRY: Entry = Entry {
             share: scenario.selection.share,
         }),
         allocation: p1(scenario),
-        ..(hfl::ENTRY.build)(scenario)
+        ..random_hfl(scenario)
     },
 };

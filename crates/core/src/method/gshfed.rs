@@ -1,9 +1,10 @@
-//! `gshfed`: the devices that score highest for their data, with P1's local iterations and bandwidth.
+//! `gshfed`: the devices that score highest for their data, with P1's local iterations and bandwidth. Nobody moves.
 //!
 //! Source: VI.B. Departs from the paper, which does not say how many: a share of each UAV's covered devices
-//! (`selection.share`), so that methods can be compared at equal volume.
+//! (`selection.share`), about as many as `cehfed` takes. Its score is S^Sim of the fitness, with the departures of that
+//! (PAPER.md 16, 17, 21); `fitness.diversity = "paper"` makes it the model difference alone.
 
-use super::{Entry, Method, hfl, p1};
+use super::{Entry, Method, p1, random_hfl};
 use crate::decide::association::{Preference, Share};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -16,6 +17,6 @@ pub(super) const ENTRY: Entry = Entry {
             share: scenario.selection.share,
         }),
         allocation: p1(scenario),
-        ..(hfl::ENTRY.build)(scenario)
+        ..random_hfl(scenario)
     },
 };

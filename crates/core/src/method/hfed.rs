@@ -1,8 +1,8 @@
 //! `hfed`: `cehfed`'s choice of devices alone, with fixed H, equal bandwidth and nobody moving.
 //!
-//! Source: VI.B. Departures: none known.
+//! Source: VI.B. Departures: those of P2 (PAPER.md 16 to 19 and 21).
 
-use super::{Entry, Method, fixed_h, hfl};
+use super::{Entry, Method, random_hfl};
 use crate::decide::association::Adaptive;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -11,7 +11,6 @@ pub(super) const ENTRY: Entry = Entry {
     build: |scenario| Method {
         name: "hfed".into(),
         association: Box::new(Adaptive::new(scenario)),
-        allocation: fixed_h(scenario),
-        ..(hfl::ENTRY.build)(scenario)
+        ..random_hfl(scenario)
     },
 };

@@ -5,7 +5,9 @@
 //! Departs from FedAT: tiers are cells, not groups of equally fast clients. A pass has K edge rounds
 //! (`training.max_edge_rounds`; FedAT's is 1). Cells weigh in when they have delivered for the first time, where
 //! FedAT lets the first global model stand in for them; cells that delivered equally often weigh
-//! the same. No proximal term (the paper's HFedAT does not consider heterogeneous data) and no compression.
+//! the same. The model of a UAV that is gone counts for one round more; one that comes back keeps its count of
+//! deliveries, so that it weighs as a slow cell does. UAVs pay for all their hovering, where those of a synchronous round
+//! wait free of charge. No proximal term (the paper's HFedAT does not consider heterogeneous data) and no compression.
 
 use super::{Entry, Method, Schedule, random_hfl};
 

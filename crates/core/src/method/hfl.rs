@@ -1,6 +1,8 @@
 //! `hfl`: plain hierarchical federated learning, the loop of Algorithm 1 with nothing optimised.
 //! Selection and allocation are what the scenario says: all covered devices, fixed H and equal
 //! bandwidth unless told otherwise.
+//!
+//! Source: III and Algorithm 1. Departures: those of the model that all methods share (PAPER.md).
 
 use super::{Entry, LocalTraining, Method, Schedule};
 use crate::decide::{aggregator, allocation, association, redeploy};

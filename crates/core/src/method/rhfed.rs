@@ -1,21 +1,16 @@
-//! `rhfed`: random devices, with P1's local iterations and bandwidth.
+//! `rhfed`: random devices, with P1's local iterations and bandwidth. Nobody moves.
 //!
 //! Source: VI.B. Departs from the paper, which does not say how many: a share of each UAV's covered devices
-//! (`selection.share`), so that methods can be compared at equal volume.
+//! (`selection.share`), about as many as `cehfed` takes.
 
-use super::{Entry, Method, hfl, p1};
-use crate::decide::association::{Preference, Share};
+use super::{Entry, Method, p1, random_hfl};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "rhfed",
     summary: "a random share of the covered devices, with optimised H and bandwidth (P1)",
     build: |scenario| Method {
         name: "rhfed".into(),
-        association: Box::new(Share {
-            preference: Preference::Random,
-            share: scenario.selection.share,
-        }),
         allocation: p1(scenario),
-        ..(hfl::ENTRY.build)(scenario)
+        ..random_hfl(scenario)
     },
 };

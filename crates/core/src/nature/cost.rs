@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::decide::allocation::{Cell, CellPlan};
-use crate::geometry::Point;
 use crate::nature::Nature;
 use crate::nature::channel::rate_bps;
 use crate::world::{Uav, UavId};
@@ -134,33 +133,26 @@ pub struct Broadcast {
 pub struct Receiver {
     /// Which one.
     pub id: UavId,
-    /// Where it hovers.
-    pub position: Point,
     /// Power of its downlink, W.
     pub broadcast_power_w: f64,
     /// The slowest download among its devices, s; 0 without devices.
     pub slowest_download_s: f64,
 }
 
-/// The aggregator sends the global model to all UAVs, and these pass it on to their devices.
+/// The aggregator sends the global model to all UAVs, which takes `link_s` to each, and these pass it on to their devices.
 /// Eqs. (22)-(24).
 #[must_use]
 pub fn broadcast(
     nature: &Nature,
     aggregator: &Uav,
     receivers: &[Receiver],
-    model_bits: f64,
+    link_s: impl Fn(UavId) -> f64,
 ) -> Broadcast {
     let mut cost = Broadcast::default();
     let mut slowest_link_s: f64 = 0.0;
     for receiver in receivers {
         if receiver.id != aggregator.id {
-            let link_s = nature.uav_link_time_s(
-                model_bits,
-                aggregator.tx_power_w,
-                aggregator.position,
-                receiver.position,
-            );
+            let link_s = link_s(receiver.id);
             slowest_link_s = slowest_link_s.max(link_s);
             cost.time_s = cost.time_s.max(link_s + receiver.slowest_download_s);
         }
@@ -176,6 +168,7 @@ pub fn broadcast(
 mod tests {
     use super::*;
     use crate::decide::allocation::CellDevice;
+    use crate::geometry::Point;
     use crate::scenario::Scenario;
     use crate::world::Status;
 
@@ -237,7 +230,6 @@ mod tests {
             .zip([7.0, 3.0, 0.0])
             .map(|(u, slowest_download_s)| Receiver {
                 id: u.id,
-                position: u.position,
                 broadcast_power_w: u.broadcast_power_w,
                 slowest_download_s,
             })
@@ -246,7 +238,8 @@ mod tests {
         let near = nature.uav_link_time_s(bits, 0.5, uavs[0].position, uavs[1].position);
         let far = nature.uav_link_time_s(bits, 0.5, uavs[0].position, uavs[2].position);
         assert!(far > near);
-        let cost = broadcast(&nature, &uavs[0], &receivers, bits);
+        let link_s = |id: UavId| offload_s(&nature, &uavs[0], &uavs[id.index()], bits);
+        let cost = broadcast(&nature, &uavs[0], &receivers, link_s);
         assert!((cost.time_s - (near + 3.0)).abs() < 1e-12);
         assert!((cost.uav_link_j - far * 0.5).abs() < 1e-12);
         assert_eq!(cost.relay_j, [14.0, 6.0, 0.0]);

@@ -103,9 +103,8 @@ impl Simulation {
             passes = Passes::new(uavs);
         }
         let before = self.global_model.clone();
-        let idle_outcome = |uav: &Uav| {
-            self.cell_outcome(uav.id, &CellWork::default(), 0, method.association.needs())
-        };
+        let idle_outcome =
+            |uav: &Uav| self.cell_outcome(uav.id, &CellWork::default(), method.association.needs());
         let cell_outcomes: Result<_, Error> = self.world.uavs.iter().map(idle_outcome).collect();
         let mut round = Round {
             passes,
@@ -180,7 +179,7 @@ impl Simulation {
                 break;
             };
             self.world.clock_s = now_s;
-            round.books.edge_round = round.passes.edge_rounds[uav.index()];
+            round.books.edge_round = round.passes.cells[uav.index()].edge_rounds;
             round.note_time(uav, &activity, now_s);
             let arrived = match activity.step {
                 Step::Train => {
@@ -212,13 +211,14 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::method::{REGISTRY, Schedule};
     use crate::scenario::Scenario;
 
-    fn simulation(settings: &[&str]) -> (Simulation, Method) {
+    fn simulation(name: &str, settings: &[&str]) -> (Simulation, Method) {
         let text = "[devices]\ncount = 40\n[data]\ndata_volume = 80\nprobe_samples = 10\npersonal_samples = 1\n\
                     [model]\nname = \"logistic\"\n[training]\nmax_edge_rounds = 3\n";
         let scenario = Scenario::parse(text, settings).unwrap().check().unwrap();
-        let method = Method::named("hfedat", &scenario).unwrap();
+        let method = Method::named(name, &scenario).unwrap();
         (Simulation::new(&scenario, 2).unwrap(), method)
     }
 
@@ -226,7 +226,15 @@ mod tests {
     #[test]
     fn nobody_trains_in_two_cells_at_once() {
         let moving = ["mobility.hop_probability=0.9", "selection.share=1"];
-        let (mut simulation, mut method) = simulation(&moving);
+        for entry in REGISTRY {
+            let (simulation, method) = simulation(entry.name, &moving);
+            if matches!(method.schedule, Schedule::Asynchronous { .. }) {
+                assert_trains_in_one_cell(simulation, method);
+            }
+        }
+    }
+
+    fn assert_trains_in_one_cell(mut simulation: Simulation, mut method: Method) {
         let mut moved = 0;
         for _ in 0..12 {
             simulation.step(&mut method).unwrap().unwrap();
@@ -254,7 +262,7 @@ mod tests {
     /// A pass that is under way when a round ends costs the next round only the rest of its time.
     #[test]
     fn time_is_shared_between_rounds() {
-        let (simulation, mut method) = simulation(&[]);
+        let (simulation, mut method) = simulation("hfedat", &[]);
         let mut passes = Passes::new(5);
         passes.cells[0].cost.slowest.compute_s = 6.0;
         passes.cells[0].cost.slowest.upload_s = 2.0;

@@ -59,19 +59,6 @@ impl Books {
         total
     }
 
-    /// Whether a UAV left, was lost or came back in this round.
-    pub(super) fn fleet_changed(&self) -> bool {
-        self.events.iter().any(|event| {
-            matches!(
-                event.kind,
-                EventKind::UavLeft { .. }
-                    | EventKind::UavReturned { .. }
-                    | EventKind::UavLost { .. }
-                    | EventKind::UavDepleted { .. }
-            )
-        })
-    }
-
     pub(super) fn updates_lost(&self) -> usize {
         let lost = |event: &Event| match event.kind {
             EventKind::UavDepleted { updates_lost, .. }

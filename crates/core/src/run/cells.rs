@@ -28,12 +28,16 @@ pub(super) struct CellWork {
     pub(super) plan: CellPlan,
     /// What each edge round costs.
     pub(super) cost: EdgeCost,
+    /// Edge rounds done.
+    pub(super) edge_rounds: usize,
     /// Seconds of each device's edge round, t_dev.
     pub(super) device_time_s: Vec<f64>,
     /// Each device's training loss, summed over edge rounds.
     pub(super) device_loss: Vec<f64>,
     /// What keeps the random streams of its training apart from those of other cells and rounds.
     pub(super) pass: usize,
+    /// What its devices start from, when it is not the global model: the UAV missed that.
+    pub(super) start: Option<Vec<f32>>,
     /// Training samples behind the edge model.
     pub(super) samples: f64,
     /// The edge model; none before training, and when it is lost.
@@ -62,20 +66,20 @@ impl CellWork {
             self.device_time_s.len(),
             self.device_loss.len(),
         ];
-        let models = self
-            .model
-            .iter()
-            .chain(self.relayed.iter().map(|(model, _)| model));
+        let own = self.start.iter().chain(&self.model);
+        let models = own.chain(self.relayed.iter().map(|(model, _)| model));
         rows == [self.devices.len(); 4]
             && self.devices.iter().all(|device| device.index() < devices)
             && plan.local_iterations <= LOCAL_ITERATIONS_MAX as usize
-            && self.updates.max(self.handovers).max(self.pass) <= COUNT_MAX
+            && [self.updates, self.handovers, self.pass, self.edge_rounds]
+                .iter()
+                .all(|&count| count <= COUNT_MAX)
             && models.into_iter().all(|model| model.len() == parameters)
     }
 
     /// T^Edge, Eq. (17).
-    pub(super) fn edge_time_s(&self, edge_rounds: usize) -> f64 {
-        edge_rounds as f64 * self.cost.slowest.time_s()
+    pub(super) fn edge_time_s(&self) -> f64 {
+        self.edge_rounds as f64 * self.cost.slowest.time_s()
     }
 
     /// Whether its devices train in the coming edge round.
@@ -104,6 +108,23 @@ impl CellWork {
         self.relayed.clear();
         self.lost = true;
         std::mem::take(&mut self.updates)
+    }
+
+    /// Takes devices out that do not stay. What was planned for them lies idle.
+    pub(super) fn keep_devices(&mut self, stays: impl Fn(DeviceId) -> bool) {
+        let flags: Vec<bool> = self.devices.iter().map(|device| stays(*device)).collect();
+        if !flags.contains(&false) {
+            return;
+        }
+        for values in [
+            &mut self.plan.bandwidth_up_hz,
+            &mut self.plan.bandwidth_down_hz,
+            &mut self.device_time_s,
+            &mut self.device_loss,
+        ] {
+            *values = kept(values, &flags);
+        }
+        self.devices = kept(&self.devices, &flags);
     }
 
     /// Takes everybody out: nobody trains here.
@@ -341,6 +362,21 @@ impl Leaver {
         Self {
             uav,
             needed_j: f64::INFINITY,
+        }
+    }
+
+    /// Of two reasons for the same UAV to leave, the one that keeps it away longer.
+    pub(super) fn or(self, other: Option<Self>) -> Self {
+        other
+            .filter(|other| other.needed_j > self.needed_j)
+            .unwrap_or(self)
+    }
+
+    /// Puts it on a list that has each UAV once.
+    pub(super) fn join(self, list: &mut Vec<Self>) {
+        match list.iter_mut().find(|other| other.uav == self.uav) {
+            Some(known) => *known = self.or(Some(*known)),
+            None => list.push(self),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::decide::allocation::RoundProgress;
 use crate::decide::association::{CellOutcome, DeviceOutcome, Quality, RoundOutcome};
 use crate::method::Method;
-use crate::record::{EventKind, RoundRecord, Sightings};
+use crate::record::{EnergyItem, EventKind, RoundRecord, Sightings};
 use crate::world::{Coverage, DeviceId, UavId};
 
 use super::Simulation;
@@ -25,7 +25,7 @@ pub(super) struct RoundWork {
     /// Whether there is a new global model.
     pub(super) merged_anything: bool,
     pub(super) model_change: f64,
-    /// Seconds without waiting for UAVs to return.
+    /// Seconds without flights and without waiting for UAVs to return.
     pub(super) time_s: f64,
     pub(super) cell_outcomes: Vec<CellOutcome>,
     pub(super) device_outcomes: Vec<DeviceOutcome>,
@@ -50,6 +50,18 @@ pub(crate) struct ClosedRound {
 }
 
 impl ClosedRound {
+    /// What the round's work took, whoever came and went meanwhile.
+    fn work_j(&self) -> f64 {
+        let work = |item: &EnergyItem| {
+            !matches!(
+                item,
+                EnergyItem::Move | EnergyItem::ReturnFlight | EnergyItem::Leak
+            )
+        };
+        let items = EnergyItem::ALL.into_iter().filter(work);
+        items.map(|item| self.record.energy.get(item)).sum()
+    }
+
     /// What the controller hears of it.
     pub(crate) fn outcome(&self) -> RoundOutcome<'_> {
         RoundOutcome {
@@ -57,7 +69,7 @@ impl ClosedRound {
             before: self.before,
             after: self.after,
             covered: self.record.covered,
-            energy_j: self.record.energy.total_j(),
+            energy_j: self.work_j(),
             time_s: self.time_s,
             cells: &self.cells,
             devices: &self.devices,

@@ -65,27 +65,26 @@ impl Simulation {
             }
             // A loss that is due later than the last edge round strikes after that.
             let now = |_, due: usize| due.min(method.schedule.edge_rounds()) == outcome.rounds;
-            let warned = self.lose_between_edge_rounds(cells, now, books);
-            outcome.low.extend(warned);
+            for warned in self.lose_between_edge_rounds(cells, now, books) {
+                warned.join(&mut outcome.low);
+            }
             if !cells.iter().any(CellWork::trains) {
                 break;
             }
         }
-        outcome.low.extend(self.warned_aggregators());
+        for warned in self.warned_aggregators() {
+            warned.join(&mut outcome.low);
+        }
         outcome.train_loss /= outcome.updates_computed as f64;
         Ok(outcome)
     }
 
     /// What devices report by way of UAVs that are still there.
-    pub(super) fn device_outcomes(
-        &self,
-        cells: &[CellWork],
-        edge_rounds: usize,
-    ) -> Vec<DeviceOutcome> {
+    pub(super) fn device_outcomes(&self, cells: &[CellWork]) -> Vec<DeviceOutcome> {
         let heard = self.world.uavs.iter().zip(cells);
-        let heard = heard.filter(|(_, cell)| cell.trains() && edge_rounds > 0);
+        let heard = heard.filter(|(_, cell)| cell.trains() && cell.edge_rounds > 0);
         heard
-            .flat_map(|(uav, cell)| self.device_outcomes_of(uav.id, cell, edge_rounds))
+            .flat_map(|(uav, cell)| self.device_outcomes_of(uav.id, cell))
             .collect()
     }
 
@@ -94,14 +93,14 @@ impl Simulation {
         &self,
         uav: UavId,
         cell: &CellWork,
-        edge_rounds: usize,
     ) -> impl Iterator<Item = DeviceOutcome> {
+        let edge_rounds = cell.edge_rounds as f64;
         let work = cell.device_loss.iter().zip(&cell.device_time_s);
         let devices = cell.devices.iter().zip(work);
         devices.map(move |(&device, (loss, &edge_time_s))| DeviceOutcome {
             device,
             uav,
-            mean_loss: loss / edge_rounds as f64,
+            mean_loss: loss / edge_rounds,
             samples: self.world.devices.samples[device.index()],
             edge_time_s,
         })
@@ -111,12 +110,11 @@ impl Simulation {
     pub(super) fn cell_outcomes(
         &self,
         cells: &[CellWork],
-        edge_rounds: usize,
         needs: Needs,
     ) -> Result<Vec<CellOutcome>, Error> {
         let cells = self.world.uavs.iter().zip(cells);
         cells
-            .map(|(uav, cell)| self.cell_outcome(uav.id, cell, edge_rounds, needs))
+            .map(|(uav, cell)| self.cell_outcome(uav.id, cell, needs))
             .collect()
     }
 
@@ -125,7 +123,6 @@ impl Simulation {
         &self,
         uav: UavId,
         cell: &CellWork,
-        edge_rounds: usize,
         needs: Needs,
     ) -> Result<CellOutcome, Error> {
         let model = cell.model.as_ref().filter(|_| needs.edge_models);
@@ -137,8 +134,8 @@ impl Simulation {
             uav,
             selected: cell.devices.len(),
             edge_model: edge_model.map(Into::into),
-            energy_j: edge_rounds as f64 * edge_j,
-            time_s: cell.edge_time_s(edge_rounds),
+            energy_j: cell.edge_rounds as f64 * edge_j,
+            time_s: cell.edge_time_s(),
             overrun: cell.overrun,
         })
     }
@@ -179,7 +176,8 @@ impl Simulation {
         };
         let mut jobs = Vec::new();
         for cell in cells.iter().filter(|cell| cell.trains()) {
-            let start = cell.model.as_deref().unwrap_or(&self.global_model);
+            let start = cell.model.as_ref().or(cell.start.as_ref());
+            let start = start.unwrap_or(&self.global_model);
             jobs.extend(cell.devices.iter().map(|&device| {
                 let (order, held) = job(cell, device);
                 Job {
@@ -215,8 +213,9 @@ impl Simulation {
     }
 }
 
-/// What one edge round takes from a UAV's battery and from its devices.
+/// An edge round is done: what it takes from a UAV's battery and from its devices.
 pub(super) fn pay_for_edge_round(uav: &mut Uav, cell: &mut CellWork, books: &mut Books) {
+    cell.edge_rounds += 1;
     for (item, joules) in [
         (EnergyItem::DeviceCompute, cell.cost.compute_j),
         (EnergyItem::DeviceUpload, cell.cost.upload_j),

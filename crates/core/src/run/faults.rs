@@ -157,21 +157,25 @@ impl Simulation {
 
     /// Whether a UAV can serve devices: its cell's radio works, and some other UAV hears it.
     pub(super) fn serves(&self, uav: &Uav) -> bool {
-        let cut_off = self.holds(|fault| match *fault {
-            Fault::CellOutage {
-                uav: id,
-                from,
-                until,
-            } if id == uav.id.0 => Some((from, until)),
-            _ => None,
-        });
         let mut others = self
             .world
             .active()
             .filter(|other| other.id != uav.id)
             .peekable();
         let alone = others.peek().is_none();
-        !cut_off && (alone || others.any(|other| self.hears(uav.id, other.id)))
+        !self.cut_off(uav.id) && (alone || others.any(|other| self.hears(uav.id, other.id)))
+    }
+
+    /// Whether a UAV's radio to its devices is out.
+    pub(super) fn cut_off(&self, uav: UavId) -> bool {
+        self.holds(|fault| match *fault {
+            Fault::CellOutage {
+                uav: id,
+                from,
+                until,
+            } if id == uav.0 => Some((from, until)),
+            _ => None,
+        })
     }
 
     /// Devices that are down in this round.
@@ -193,14 +197,28 @@ impl Simulation {
 
     /// Whether two UAVs can talk to each other directly.
     pub(super) fn hears(&self, a: UavId, b: UavId) -> bool {
-        a == b
-            || !self.holds(|fault| match *fault {
-                Fault::LinkOutage { uavs, from, until }
-                    if uavs == [a.0, b.0] || uavs == [b.0, a.0] =>
-                {
-                    Some((from, until))
-                }
-                _ => None,
-            })
+        a == b || !self.silent.contains(&pair(a.0, b.0))
     }
+
+    /// Links that are out in this round.
+    pub(super) fn silent_links(&self) -> HashSet<[u32; 2]> {
+        let out = self
+            .scenario
+            .faults
+            .iter()
+            .filter_map(|fault| match *fault {
+                Fault::LinkOutage {
+                    uavs: [a, b],
+                    from,
+                    until,
+                } if (from..=until).contains(&self.round) => Some(pair(a, b)),
+                _ => None,
+            });
+        out.collect()
+    }
+}
+
+/// Two UAVs, the lower number first.
+fn pair(a: u32, b: u32) -> [u32; 2] {
+    [a.min(b), a.max(b)]
 }

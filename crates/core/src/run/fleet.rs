@@ -42,6 +42,7 @@ impl Simulation {
                 let flight_j = self.flight_home_j(&self.world.uavs[index]);
                 let uav = &mut self.world.uavs[index];
                 uav.status = Status::Active;
+                self.behind.remove(&uav.id);
                 books.recharge(uav, self.scenario.uavs.battery_j);
                 // Who could not pay the flight out was grounded, see `send_home`.
                 let _paid = books.pay(uav, EnergyItem::Move, flight_j);
@@ -124,13 +125,13 @@ impl Simulation {
             corners[1] = Point::new(corners[1].x_m.max(x_m), corners[1].y_m.max(y_m));
             weakest_w = weakest_w.min(uav.tx_power_w);
         }
+        // Where a link is out, models may go by way of a third UAV.
+        let hops = if self.silent.is_empty() { 1.0 } else { 2.0 };
         WorstLinks {
-            uav_link_s: self.nature.uav_link_time_s(
-                self.model_bits(),
-                weakest_w,
-                corners[0],
-                corners[1],
-            ),
+            uav_link_s: hops
+                * self
+                    .nature
+                    .uav_link_time_s(self.model_bits(), weakest_w, corners[0], corners[1]),
             relay_s: cells.iter().map(|cell| cell.relay_s).fold(0.0, f64::max),
         }
     }

@@ -20,8 +20,8 @@ pub(super) struct Merged {
 }
 
 impl Simulation {
-    /// Eqs. (3) and (19)-(26). UAVs that are low hand over and then miss the broadcast. When the
-    /// aggregator falls, the others hand over again, to another one.
+    /// Eqs. (3) and (19)-(26). UAVs that are low hand over and then miss the broadcast, as those do that have no
+    /// way to the aggregator. When that falls, the others hand over again, to another one.
     pub(super) fn global_phase(
         &mut self,
         cells: &mut [CellWork],
@@ -29,14 +29,14 @@ impl Simulation {
         method: &mut Method,
         books: &mut Books,
     ) -> Merged {
-        let mut edge_rounds = edge.rounds;
-        let mut flown_s = self.redeploy(cells, edge, method, books);
+        let flown_s = self.redeploy(cells, edge, method, books);
+        let mut before = Some(&flown_s[..]);
         loop {
             let staying = self.world.active().map(|uav| uav.id);
             let staying = staying.filter(|id| !edge.low.iter().any(|low| low.uav == *id));
             let receivers: Vec<Receiver> = staying.map(|id| self.receiver(id, cells)).collect();
             let aggregator = self.choose_aggregator(cells, &receivers, method);
-            self.record_critical_path(cells, edge_rounds, &flown_s, aggregator.as_ref(), books);
+            self.record_critical_path(cells, before.take(), aggregator.as_ref(), books);
             let Some(aggregator) = aggregator else {
                 return Merged::default();
             };
@@ -44,16 +44,19 @@ impl Simulation {
             if self.falls_aggregating(aggregator.id) {
                 let cell = &mut cells[aggregator.id.index()];
                 self.lose_suddenly(aggregator.id, Some(cell), books);
-                edge_rounds = 0;
-                flown_s.fill(0.0);
                 continue;
             }
             let models: Vec<(&[f32], f64)> = cells.iter().flat_map(CellWork::carried).collect();
             let model = (!models.is_empty()).then(|| method.aggregation.merge(&models));
             cells.iter_mut().for_each(|cell| cell.updates = 0);
+            if model.is_none() {
+                return Merged::default();
+            }
             self.broadcast(cells, &receivers, &aggregator, books);
-            let aggregator = model.is_some().then_some(aggregator.id);
-            return Merged { aggregator, model };
+            return Merged {
+                aggregator: Some(aggregator.id),
+                model,
+            };
         }
     }
 
@@ -61,7 +64,6 @@ impl Simulation {
         let uav = &self.world.uavs[id.index()];
         Receiver {
             id,
-            position: uav.position,
             broadcast_power_w: uav.broadcast_power_w,
             slowest_download_s: cells[id.index()].relay_s,
         }
@@ -74,9 +76,11 @@ impl Simulation {
         receivers: &[Receiver],
         method: &mut Method,
     ) -> Option<Uav> {
+        let stays = |uav: &&Uav| receivers.iter().any(|receiver| receiver.id == uav.id);
         let candidates: Vec<Candidate> = self
             .world
             .active()
+            .filter(|uav| receivers.is_empty() || stays(uav))
             .map(|uav| self.candidate(cells, receivers, uav))
             .collect();
         if candidates.is_empty() {
@@ -98,7 +102,7 @@ impl Simulation {
         receivers: &[Receiver],
         uav: &'a Uav,
     ) -> Candidate<'a> {
-        let broadcast = cost::broadcast(&self.nature, uav, receivers, self.model_bits());
+        let broadcast = self.broadcast_cost(uav, receivers);
         let own = receivers.iter().position(|receiver| receiver.id == uav.id);
         let relay_j = own.map_or(0.0, |own| broadcast.relay_j[own]);
         let battery_needed_j =
@@ -125,20 +129,20 @@ impl Simulation {
         }
     }
 
-    /// The round lasts as long as its slowest UAV, Eq. (25): that UAV's parts are the round's.
+    /// The round lasts as long as its slowest UAV, Eq. (25): that UAV's parts are the round's. `flown_s` are the flights that
+    /// came after the edge rounds; none when models are only handed over once more.
     fn record_critical_path(
         &self,
         cells: &[CellWork],
-        edge_rounds: usize,
-        flown_s: &[f64],
+        flown_s: Option<&[f64]>,
         aggregator: Option<&Uav>,
         books: &mut Books,
     ) {
         let offload_s = |uav: &Uav| aggregator.map_or(0.0, |to| self.offload_s(cells, uav, to));
-        let total_s = |uav: &&Uav| {
-            let index = uav.id.index();
-            cells[index].edge_time_s(edge_rounds) + flown_s[index] + offload_s(uav)
+        let before_s = |index: usize| {
+            flown_s.map_or(0.0, |flown_s| cells[index].edge_time_s() + flown_s[index])
         };
+        let total_s = |uav: &&Uav| before_s(uav.id.index()) + offload_s(uav);
         let Some(slowest) = self
             .world
             .uavs
@@ -147,18 +151,16 @@ impl Simulation {
         else {
             return;
         };
-        let device = cells[slowest.id.index()].cost.slowest;
-        books
-            .time
-            .add(TimeItem::Compute, edge_rounds as f64 * device.compute_s);
-        books
-            .time
-            .add(TimeItem::Upload, edge_rounds as f64 * device.upload_s);
-        books
-            .time
-            .add(TimeItem::Download, edge_rounds as f64 * device.download_s);
-        books.time.add(TimeItem::Move, flown_s[slowest.id.index()]);
-        books.time.add(TimeItem::Offload, offload_s(slowest));
+        let time = &mut books.time;
+        if let Some(flown_s) = flown_s {
+            let cell = &cells[slowest.id.index()];
+            let (edge_rounds, device) = (cell.edge_rounds as f64, cell.cost.slowest);
+            time.add(TimeItem::Compute, edge_rounds * device.compute_s);
+            time.add(TimeItem::Upload, edge_rounds * device.upload_s);
+            time.add(TimeItem::Download, edge_rounds * device.download_s);
+            time.add(TimeItem::Move, flown_s[slowest.id.index()]);
+        }
+        time.add(TimeItem::Offload, offload_s(slowest));
     }
 
     /// T^E2G; a UAV that has nothing to hand over, or nobody to hand it to, takes no time.
@@ -209,7 +211,16 @@ impl Simulation {
         }
     }
 
-    /// The global model is merged: a battery that ends here takes no update along.
+    fn broadcast_cost(&self, aggregator: &Uav, receivers: &[Receiver]) -> cost::Broadcast {
+        let link_s = |id: UavId| {
+            let way = self.crossing_s(aggregator, &self.world.uavs[id.index()]);
+            way.unwrap_or(0.0)
+        };
+        cost::broadcast(&self.nature, aggregator, receivers, link_s)
+    }
+
+    /// The global model is merged: a battery that ends here takes no update along. Whom it does not reach
+    /// goes on from the model it has.
     fn broadcast(
         &mut self,
         cells: &mut [CellWork],
@@ -220,9 +231,19 @@ impl Simulation {
         if !receivers.iter().any(|r| r.id == aggregator.id) {
             return;
         }
-        let cost = cost::broadcast(&self.nature, aggregator, receivers, self.model_bits());
+        let reached = |receiver: &Receiver| {
+            let uav = &self.world.uavs[receiver.id.index()];
+            uav.id == aggregator.id || self.crossing_s(aggregator, uav).is_some()
+        };
+        let (receivers, missed): (Vec<_>, Vec<_>) = receivers.iter().copied().partition(reached);
+        for Receiver { id, .. } in missed {
+            let old = || self.global_model.clone();
+            self.behind.entry(id).or_insert_with(old);
+        }
+        let cost = self.broadcast_cost(aggregator, &receivers);
         books.time.add(TimeItem::Broadcast, cost.time_s);
         for (receiver, relay_j) in receivers.iter().zip(cost.relay_j) {
+            self.behind.remove(&receiver.id);
             let uav = &mut self.world.uavs[receiver.id.index()];
             let link_j = if uav.id == aggregator.id {
                 cost.uav_link_j
@@ -239,5 +260,60 @@ impl Simulation {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+
+    /// UAVs 0 - 1 - 2 - 3 in a chain for two rounds; 3, in the middle of the area, merges.
+    #[test]
+    fn who_misses_the_broadcast_goes_on_from_the_model_it_has() {
+        let text = r#"
+            method = "fedprox"
+            faults = [
+                {kind = "link_outage", uavs = [0, 2], from = 1, until = 2},
+                {kind = "link_outage", uavs = [0, 3], from = 1, until = 2},
+                {kind = "link_outage", uavs = [1, 3], from = 1, until = 2},
+            ]
+            [devices]
+            count = 40
+            [data]
+            data_volume = 80
+            probe_samples = 10
+            [model]
+            name = "logistic"
+            [uavs]
+            count = 4
+            layout = {kind = "fixed", positions_m = [[2000, 10000], [18000, 10000], [10000, 17000], [9900, 10000]]}
+        "#;
+        let scenario = Scenario::parse(text, &[""; 0]).unwrap().check().unwrap();
+        let mut simulation = Simulation::new(&scenario, 1).unwrap();
+        let mut method = Method::of(&scenario);
+        let first_model = simulation.global_model.clone();
+        for _ in 0..2 {
+            let record = simulation.step(&mut method).unwrap().unwrap();
+            assert_eq!(record.aggregator, Some(UavId(3)));
+            assert_ne!(simulation.global_model, first_model);
+            let behind: Vec<_> = simulation.behind.iter().collect();
+            assert_eq!(behind, [(&UavId(0), &first_model)]);
+        }
+
+        // A few steps do not lead far from where they start.
+        let device = simulation.world.coverage().cells[0][0];
+        let mut cells = simulation
+            .plan_cells(
+                vec![vec![device], Vec::new(), Vec::new(), Vec::new()],
+                &mut method,
+            )
+            .unwrap();
+        cells[0].start = Some(vec![0.25; first_model.len()]);
+        let updates = simulation.train(&cells, 1, &method).unwrap();
+        assert!(updates[0].weights.iter().all(|w| (w - 0.25).abs() < 0.2));
+
+        simulation.step(&mut method).unwrap().unwrap();
+        assert!(simulation.behind.is_empty());
     }
 }

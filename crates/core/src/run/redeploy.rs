@@ -23,20 +23,25 @@ impl Simulation {
         books: &mut Books,
     ) -> Vec<f64> {
         let mut flown_s = vec![0.0; self.world.uavs.len()];
+        let leaving = |id: UavId| edge.low.iter().any(|low| low.uav == id);
+        let staying = self.world.active().map(|uav| uav.id);
+        let staying: Vec<UavId> = staying.filter(|id| !leaving(*id)).collect();
         let due = match self.scenario.redeploy.when {
-            RedeployWhen::OnChange => !edge.low.is_empty() || books.fleet_changed(),
+            RedeployWhen::OnChange => staying != self.posted,
             RedeployWhen::EveryRound => true,
         };
         if !due {
             return flown_s;
         }
+        let moves = self.moves(cells, &staying, method);
+        self.posted = staying;
         for Move {
             uav: id,
             from,
             to,
             path_m,
             energy_j,
-        } in self.moves(cells, edge, method)
+        } in moves
         {
             let uav = &mut self.world.uavs[id.index()];
             if !books.pay(uav, EnergyItem::Move, energy_j) {
@@ -55,12 +60,12 @@ impl Simulation {
         flown_s
     }
 
-    fn moves(&self, cells: &[CellWork], edge: &EdgeOutcome, method: &mut Method) -> Vec<Move> {
+    fn moves(&self, cells: &[CellWork], staying: &[UavId], method: &mut Method) -> Vec<Move> {
         let worst = self.worst_links(cells);
-        let leaving = |id: UavId| edge.low.iter().any(|low| low.uav == id);
-        let staying = self.world.active().filter(|uav| !leaving(uav.id));
         let uavs: Vec<FleetUav> = staying
-            .map(|uav| {
+            .iter()
+            .map(|id| {
+                let uav = &self.world.uavs[id.index()];
                 let needed_j = self.needed_j(uav, &cells[uav.id.index()], &worst);
                 FleetUav {
                     id: uav.id,

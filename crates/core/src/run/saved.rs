@@ -1,6 +1,7 @@
 //! A run set down between two rounds: everything that the next round depends on, as bytes.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use aerofed_data::Split;
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use crate::decide::association::Quality;
 use crate::method::Method;
 use crate::record::RoundRecord;
 use crate::scenario::Scenario;
-use crate::world::SavedWorld;
+use crate::world::{SavedWorld, UavId};
 use crate::{Error, checkpoint};
 
 use super::Simulation;
@@ -32,6 +33,8 @@ pub(super) struct SavedRun<'a> {
     global_model: Cow<'a, [f32]>,
     cumulative_energy_j: f64,
     passes: Cow<'a, Passes>,
+    posted: Cow<'a, [UavId]>,
+    behind: Cow<'a, BTreeMap<UavId, Vec<f32>>>,
     /// CBOR, because events are written as flat tagged objects, which only a self-describing format reads back.
     records: Vec<u8>,
     wall_clock_s: f64,
@@ -139,6 +142,9 @@ impl Simulation {
             round,
             cumulative_energy_j,
             passes,
+            posted,
+            behind,
+            silent: _,
         } = self;
         let mut record_bytes = Vec::new();
         // Writing to memory cannot fail, and records hold nothing that CBOR cannot.
@@ -153,6 +159,8 @@ impl Simulation {
             global_model: Cow::Borrowed(global_model),
             cumulative_energy_j: *cumulative_energy_j,
             passes: Cow::Borrowed(passes),
+            posted: Cow::Borrowed(posted),
+            behind: Cow::Borrowed(behind),
             records: record_bytes,
             wall_clock_s,
         })
@@ -203,6 +211,11 @@ impl Simulation {
         {
             return Err(misfit("passes", "of other UAVs, devices or models"));
         }
+        let known = |uav: &UavId| uav.index() < self.world.uavs.len();
+        let fits = |(uav, model): (&UavId, &Vec<f32>)| known(uav) && model.len() == parameters;
+        if !(saved.posted.iter().all(known) && saved.behind.iter().all(fits)) {
+            return Err(misfit("fleet", "of other UAVs or models"));
+        }
         saved.method.restore_to(method)?;
         self.world.restore(saved.world)?;
         self.round = saved.round;
@@ -211,6 +224,8 @@ impl Simulation {
         self.global_model = saved.global_model.into_owned();
         self.cumulative_energy_j = saved.cumulative_energy_j;
         self.passes = saved.passes.into_owned();
+        self.posted = saved.posted.into_owned();
+        self.behind = saved.behind.into_owned();
         Ok((records, saved.wall_clock_s))
     }
 

@@ -62,9 +62,13 @@ impl Simulation {
         }
     }
 
-    /// Each UAV trains on its own samples from the global model.
+    /// Each UAV trains on its own samples from the global model; without any that is its model.
     fn train_personal_models(&mut self, epochs: usize) -> Result<(), Error> {
         let training = &self.scenario.training;
+        if self.scenario.data.personal_samples == 0 {
+            self.opinions.personal = vec![self.global_model.clone(); self.world.uavs.len()];
+            return Ok(());
+        }
         let jobs: Vec<Job> = self
             .personal_samples
             .iter()

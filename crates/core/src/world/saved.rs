@@ -23,6 +23,7 @@ impl World {
             devices,
             uavs,
             clock_s,
+            first_posts: _,
             grid: _,
         } = self;
         let Devices {

@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 
 use crate::common::{run, tiny};
-use aerofed::Method;
-use aerofed::ValidScenario;
 use aerofed::method::{REGISTRY, Schedule};
 use aerofed::record::{EnergyItem, EventKind, RoundRecord, StoppedBy};
 use aerofed::run::Outcome;
 use aerofed::world::DeviceId;
+use aerofed::{Method, Simulation, ValidScenario};
 
 /// Small, with personal samples for methods that compare models.
 fn small(method: &str, more: &[&str]) -> ValidScenario {
@@ -47,10 +46,7 @@ fn assert_books_balance(method: &str, outcome: &Outcome, full_j: f64) {
         }
         for item in EnergyItem::ALL {
             let by_uavs: f64 = record.uavs.iter().map(|uav| uav.energy.get(item)).sum();
-            let device_item = matches!(
-                item,
-                EnergyItem::DeviceCompute | EnergyItem::DeviceUpload | EnergyItem::Scoring
-            );
+            let device_item = matches!(item, EnergyItem::DeviceCompute | EnergyItem::DeviceUpload);
             match device_item {
                 true => assert!(record.energy.get(item) >= by_uavs, "{what}"),
                 false => assert_close(record.energy.get(item), by_uavs, &what),
@@ -71,7 +67,7 @@ fn assert_books_balance(method: &str, outcome: &Outcome, full_j: f64) {
 }
 
 /// Nobody trains under two UAVs in a round; where cells run on their own, a device may change its
-/// UAV in a round, but trains with one at a time (`nobody_trains_in_two_places_at_once`).
+/// UAV in a round, but trains with one at a time (`nobody_trains_in_two_cells_at_once`).
 fn assert_partition(method: &str, record: &RoundRecord) {
     let mut trained: Vec<DeviceId> = record
         .uavs
@@ -102,7 +98,36 @@ fn books_balance_and_nobody_trains_twice() {
             );
             if !is_asynchronous(&scenario) {
                 assert_partition(name, record);
+                let once = record.edge_rounds * record.selected;
+                assert_eq!(record.updates_computed, once, "{name}");
             }
+        }
+    });
+}
+
+/// Also after a loss, when some methods move their UAVs and others do not.
+#[test]
+fn devices_and_their_ways_are_the_same_for_every_method() {
+    let loss = "faults=[{kind=\"loss\", uav=0, round=2}]";
+    let settings = [loss, "redeploy.method=marginal_gains"];
+    let worlds = |name: &str| {
+        let scenario = small(name, &settings);
+        let mut simulation = Simulation::new(&scenario, 2).unwrap();
+        let mut method = Method::of(&scenario);
+        let round = |_| {
+            simulation.step(&mut method).unwrap().unwrap();
+            simulation.world.devices.clone()
+        };
+        (0..4).map(round).collect::<Vec<_>>()
+    };
+    let expected = worlds(REGISTRY[0].name);
+    assert_ne!(expected[0].position, expected[3].position, "nobody moves");
+    each_method(|name| {
+        for (ours, expected) in worlds(name).iter().zip(&expected) {
+            assert_eq!(ours.position, expected.position, "{name}");
+            assert_eq!(ours.cpu_hz, expected.cpu_hz, "{name}");
+            assert_eq!(ours.tx_power_w, expected.tx_power_w, "{name}");
+            assert_eq!(ours.samples, expected.samples, "{name}");
         }
     });
 }
@@ -180,6 +205,13 @@ fn faults_are_survived_and_accounted_for() {
                     "{what}: UAV {uav}"
                 );
             }
+            if fault == "cut off" {
+                let trained = |round: usize, uav: usize| &outcome.records[round].uavs[uav].devices;
+                assert!(trained(1, 2).is_empty(), "{what}");
+                let mut all =
+                    (0..3).flat_map(|round| (0..5).flat_map(move |uav| trained(round, uav)));
+                assert!(all.all(|device| device.0 != 3), "{what}");
+            }
             let told: usize = outcome
                 .records
                 .iter()
@@ -236,8 +268,7 @@ fn accuracy_improves_on_an_easy_task() {
     });
 }
 
-/// Where cells run on their own: the edge rounds of a device, as the records of its UAVs and the times
-/// of arrival tell them, never overlap.
+/// Where cells run on their own: arrivals come in the order of time, and their staleness is what they missed.
 #[test]
 fn asynchronous_time_runs_forward_and_staleness_counts_merges() {
     each_method(|name| {

@@ -180,8 +180,14 @@ fn a_model_without_a_way_to_the_aggregator_stays_behind() {
         let stranded = |e: &EventKind| matches!(e, EventKind::ModelStranded { uav: UavId(0), .. });
         assert!(has(record, stranded));
         assert_eq!(record.updates_lost, 2 * devices_of(record, 0));
+        // The new model does not get there either; to UAV 1 it takes two hops.
+        let broadcast_j = |uav: usize| record.uavs[uav].energy.get(EnergyItem::BroadcastHover);
+        assert!(broadcast_j(0) == 0.0 && broadcast_j(1) > 0.0);
     }
     assert_eq!(outcome.records[2].uavs[0].status, Status::Active);
+    let direct = &with("", &["uavs.count=4", places]).records[0];
+    let broadcast_s = |record: &RoundRecord| record.time.get(TimeItem::Broadcast);
+    assert!(broadcast_s(&outcome.records[0]) > broadcast_s(direct));
 }
 
 #[test]
@@ -340,6 +346,112 @@ fn the_others_move_to_cover_for_a_lost_uav() {
         assert!(
             moved > stay && flown_j > 1e3,
             "{method}: {moved} of {stay}, {flown_j} J"
+        );
+    }
+}
+
+/// Whatever takes a UAV away, and whenever in a round, the others move to cover for it.
+#[test]
+fn every_departure_makes_the_others_move() {
+    let usual = with("", &[]);
+    let middle = usual.records[0].aggregator.unwrap().0;
+    let first = &usual.records[0];
+    let nearly_all_w = 0.999 * first.uavs[3].battery_after_j / first.time.total_s();
+    let departures = [
+        "{kind=\"loss\", uav=3, round=2}".into(),
+        "{kind=\"loss\", uav=3, round=2, moment=\"edge\"}".into(),
+        "{kind=\"loss\", uav=3, round=2, moment=\"edge\", warned=true}".into(),
+        format!("{{kind=\"loss\", uav={middle}, round=1, moment=\"aggregating\"}}"),
+        "{kind=\"drain\", uav=3, round=2}".into(),
+        "{kind=\"leak\", uav=3, from=1, until=1, power_w=1e9}".into(),
+        // Too low to start the second round.
+        format!("{{kind=\"leak\", uav=3, from=1, until=1, power_w={nearly_all_w:?}}}"),
+    ];
+    for departure in departures {
+        let redeploy = "redeploy.method=marginal_gains";
+        let outcome = with(
+            &departure,
+            &[redeploy, "devices.count=150", "data.data_volume=600"],
+        );
+        let moved = has(&outcome.records[1], |e| {
+            matches!(e, EventKind::UavMoved { .. })
+        });
+        assert!(moved, "{departure}");
+        let again = has(&outcome.records[2], |e| {
+            matches!(e, EventKind::UavMoved { .. })
+        });
+        assert!(!again, "{departure}");
+    }
+}
+
+/// A UAV that refuses to start a round takes no part in it.
+#[test]
+fn who_refuses_to_start_pays_for_the_flight_home_only() {
+    let slow = ["radio.uav_link_bandwidth_hz=1e3"];
+    let warned = &with("{kind=\"loss\", uav=3, round=2, warned=true}", &slow);
+    let flight_j = warned.records[1].uavs[3]
+        .energy
+        .get(EnergyItem::ReturnFlight);
+    let first = &warned.records[0];
+    let power_w = (first.uavs[3].battery_after_j - 1.001 * flight_j) / first.time.total_s();
+    let leak = format!("{{kind=\"leak\", uav=3, from=1, until=1, power_w={power_w:?}}}");
+    let second = &with(&leak, &slow).records[1];
+    assert!(has(second, |e| matches!(
+        e,
+        EventKind::UavLow { uav: UavId(3), .. }
+    )));
+    let uav = &second.uavs[3];
+    assert!(
+        !matches!(uav.status, Status::Active | Status::Lost),
+        "{:?}",
+        uav.status
+    );
+    assert_eq!(uav.energy.total_j(), flight_j);
+    assert!(second.energy.get(EnergyItem::BroadcastHover) > 0.0);
+}
+
+/// Where nobody hears everybody, the one that has to leave is still not the one to merge.
+#[test]
+fn who_leaves_does_not_aggregate_while_others_stay() {
+    let faults = "{kind=\"link_outage\", uavs=[0, 1], from=2, until=2}, \
+                  {kind=\"link_outage\", uavs=[2, 3], from=2, until=2}, \
+                  {kind=\"drain\", uav=4, round=2}";
+    let second = &with(faults, &[]).records[1];
+    assert!(second.aggregator.is_some_and(|uav| uav != UavId(4)));
+    assert!(second.energy.get(EnergyItem::Broadcast) > 0.0);
+    assert!(matches!(second.uavs[4].status, Status::Away { .. }));
+}
+
+#[test]
+fn a_uav_that_falls_is_billed_for_the_edge_rounds_it_did() {
+    let more = ["training.max_edge_rounds=4"];
+    let usual = &with("", &more).records[0];
+    let slowest = usual
+        .uavs
+        .iter()
+        .max_by(|a, b| a.edge_time_s.total_cmp(&b.edge_time_s))
+        .unwrap();
+    let fault = format!(
+        "{{kind=\"loss\", uav={}, round=1, moment=\"edge\", edge_round=1}}",
+        slowest.uav.0
+    );
+    let record = &with(&fault, &more).records[0];
+    let fallen = &record.uavs[slowest.uav.index()];
+    assert_eq!(fallen.edge_time_s, slowest.edge_time_s / 4.0);
+    assert!(record.time.total_s() < usual.time.total_s());
+}
+
+/// Low and about to be lost in the same moment: it stays at home.
+#[test]
+fn a_warned_loss_is_for_good_even_for_who_is_low() {
+    let faults = "{kind=\"drain\", uav=0, round=2}, \
+                  {kind=\"loss\", uav=0, round=2, moment=\"edge\", warned=true}";
+    for method in ["method=hfl", "method=hfedat"] {
+        let outcome = with(faults, &[method]);
+        assert_eq!(
+            outcome.records[2].uavs[0].status,
+            Status::Grounded,
+            "{method}"
         );
     }
 }

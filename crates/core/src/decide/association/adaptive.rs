@@ -135,7 +135,7 @@ impl Adaptive {
 impl Association for Adaptive {
     fn needs(&self) -> Needs {
         Needs {
-            answers: true,
+            answers: self.fitness.difference > 0.0,
             edge_models: true,
         }
     }

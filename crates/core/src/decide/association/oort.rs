@@ -4,11 +4,11 @@
 //! utility = (|D| loss / largest in the cell + sqrt(0.1 ln R / R_last)) x (T / t)^α for t > T
 //!
 //! with the round R, the round R_last in which the device trained last, its time t of an edge round and
-//! the preferred time T. A share ε of those selected never trained before; the others are
+//! the preferred time T. |D| loss counts up to what 95 % of the devices stay below. A share ε of those selected never trained before; the others are
 //! drawn by utility among those that reach 95 % of the last one needed.
 //!
 //! Departs from Oort: every UAV selects a share of the devices nearest to it, instead of one server a
-//! number of clients. The loss is the mean over a device's local steps, where Oort takes the root mean
+//! number of clients. The loss is the mean over a device's local steps of all edge rounds, where Oort takes the root mean
 //! square over its samples. T is a fixed quantile of the times seen, where Oort's pacer
 //! relaxes it when utilities fall. New devices are drawn evenly, where Oort prefers fast ones. Nobody is
 //! barred after many rounds.
@@ -23,6 +23,8 @@ use crate::{Error, checkpoint, scenario};
 
 /// Utilities down to this share of the last one needed take part in the draw.
 const CUT_OFF: f64 = 0.95;
+/// The quantile of gains at which larger ones are cut off.
+const GAIN_CAP: f64 = 0.95;
 /// Weight of not having trained for long.
 const STALENESS_WEIGHT: f64 = 0.1;
 
@@ -43,6 +45,15 @@ struct Known {
     time_s: f64,
     /// The last round in which it trained.
     round: usize,
+}
+
+/// What utilities are measured by.
+#[derive(Clone, Copy, Debug)]
+struct Usual {
+    /// T.
+    preferred_s: f64,
+    /// Gains count up to this.
+    most_gain: f64,
 }
 
 impl Oort {
@@ -66,24 +77,27 @@ impl Oort {
         (self.config.exploration * decayed).max(self.config.exploration_min)
     }
 
-    /// T: infinite before anybody trained.
-    fn preferred_time_s(&self) -> f64 {
-        let mut times_s: Vec<f64> = self.known.iter().flatten().map(|k| k.time_s).collect();
-        times_s.sort_unstable_by(f64::total_cmp);
-        let place = self.config.preferred_time * times_s.len().saturating_sub(1) as f64;
-        times_s
-            .get(place as usize)
-            .copied()
-            .unwrap_or(f64::INFINITY)
+    /// What is usual among devices that trained.
+    fn usual(&self) -> Usual {
+        let of = |what: fn(&Known) -> f64| self.known.iter().flatten().map(what).collect();
+        Usual {
+            preferred_s: quantile(of(|k| k.time_s), self.config.preferred_time),
+            most_gain: quantile(of(|k| k.gain), GAIN_CAP),
+        }
     }
 
     /// What each of these devices, which trained before, is worth in a round.
-    fn utilities(&self, known: &[Known], round: usize, preferred_s: f64) -> Vec<f64> {
-        let largest = known.iter().map(|k| k.gain).fold(0.0, f64::max);
+    fn utilities(&self, known: &[Known], round: usize, usual: Usual) -> Vec<f64> {
+        let capped = |k: &Known| k.gain.min(usual.most_gain);
+        let largest = known.iter().map(capped).fold(0.0, f64::max);
         let utility = |k: &Known| {
-            let gain = if largest > 0.0 { k.gain / largest } else { 0.0 };
+            let gain = if largest > 0.0 {
+                capped(k) / largest
+            } else {
+                0.0
+            };
             let staleness = STALENESS_WEIGHT * (round as f64).ln() / k.round as f64;
-            let speed = (preferred_s / k.time_s).min(1.0);
+            let speed = (usual.preferred_s / k.time_s).min(1.0);
             (gain + staleness.sqrt()) * speed.powf(self.config.speed_penalty)
         };
         known.iter().map(utility).collect()
@@ -93,7 +107,7 @@ impl Oort {
         &self,
         nearest: &[DeviceId],
         round: usize,
-        preferred_s: f64,
+        usual: Usual,
         rng: &mut Random,
     ) -> Vec<DeviceId> {
         let wanted = (self.share * nearest.len() as f64).ceil() as usize;
@@ -116,7 +130,7 @@ impl Oort {
         let explored = (wanted - exploited).min(new.len());
         let exploited = wanted - explored;
 
-        let utilities = self.utilities(&known, round, preferred_s);
+        let utilities = self.utilities(&known, round, usual);
         let mut ranked = utilities.clone();
         ranked.sort_unstable_by(|a, b| b.total_cmp(a));
         let needed = exploited.checked_sub(1).and_then(|last| ranked.get(last));
@@ -132,6 +146,13 @@ impl Oort {
     }
 }
 
+/// The value that a share of all stay at or below; infinite when there are none.
+fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let place = share * values.len().saturating_sub(1) as f64;
+    values.get(place as usize).copied().unwrap_or(f64::INFINITY)
+}
+
 /// The devices with the largest numbers; ties go to the lower id.
 fn largest(mut lots: Vec<(f64, DeviceId)>, count: usize) -> Vec<DeviceId> {
     lots.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -140,10 +161,10 @@ fn largest(mut lots: Vec<(f64, DeviceId)>, count: usize) -> Vec<DeviceId> {
 
 impl Association for Oort {
     fn select(&mut self, scene: &Scene, rng: &mut Random) -> Vec<Vec<DeviceId>> {
-        let preferred_s = self.preferred_time_s();
+        let usual = self.usual();
         nearest_cells(scene)
             .iter()
-            .map(|nearest| self.select_cell(nearest, scene.round, preferred_s, rng))
+            .map(|nearest| self.select_cell(nearest, scene.round, usual, rng))
             .collect()
     }
 
@@ -214,7 +235,7 @@ mod tests {
     fn pick(oort: &Oort, devices: u32, round: usize, seed: u64) -> Vec<u32> {
         let nearest: Vec<DeviceId> = (0..devices).map(DeviceId).collect();
         let mut rng = stream(seed, Stream::Association, round as u64, 0);
-        let chosen = oort.select_cell(&nearest, round, oort.preferred_time_s(), &mut rng);
+        let chosen = oort.select_cell(&nearest, round, oort.usual(), &mut rng);
         chosen.into_iter().map(|id| id.0).collect()
     }
 
@@ -225,9 +246,9 @@ mod tests {
         let told = [(0, 2.0, 10, 1.0), (1, 1.0, 10, 1.0), (2, 1.0, 20, 2.0)];
         tell(&mut oort, 3, &told);
         tell(&mut oort, 1, &[(3, 0.5, 10, 1.0)]);
-        assert_eq!(oort.preferred_time_s(), 1.0);
+        assert_eq!(oort.usual().preferred_s, 1.0);
         let known: Vec<Known> = oort.known.iter().flatten().copied().collect();
-        let utilities = oort.utilities(&known, 4, 1.0);
+        let utilities = oort.utilities(&known, 4, oort.usual());
         let late = (0.1 * 4f64.ln() / 3.0).sqrt();
         let expected = [
             1.0 + late,
@@ -238,6 +259,20 @@ mod tests {
         for (utility, expected) in utilities.iter().zip(expected) {
             assert!((utility - expected).abs() < 1e-12, "{utilities:?}");
         }
+    }
+
+    /// Of 40 devices one has a gain of 1000; the largest but two, 37, is what counts at most.
+    #[test]
+    fn one_outlier_does_not_make_all_others_alike() {
+        let mut oort = oort(0.0);
+        let mut told: Vec<_> = (0..40).map(|id| (id, f64::from(id), 1, 1.0)).collect();
+        told[39].1 = 1000.0;
+        tell(&mut oort, 1, &told);
+        let known: Vec<Known> = oort.known.iter().flatten().copied().collect();
+        // In round 1 staleness counts nothing.
+        let utilities = oort.utilities(&known, 1, oort.usual());
+        assert_eq!(utilities[37..], [1.0, 1.0, 1.0]);
+        assert_eq!(utilities[10], 10.0 / 37.0);
     }
 
     #[test]

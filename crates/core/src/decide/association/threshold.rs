@@ -17,7 +17,7 @@ pub struct FixedThreshold {
 impl Association for FixedThreshold {
     fn needs(&self) -> Needs {
         Needs {
-            answers: true,
+            answers: self.fitness.difference > 0.0,
             ..Needs::default()
         }
     }

@@ -17,8 +17,6 @@ pub(in super::super) struct Passes {
     pub(super) queue: EventQueue<Activity>,
     /// Per UAV, as the rest; empty before the first round.
     pub(super) cells: Vec<CellWork>,
-    /// Edge rounds done.
-    pub(super) edge_rounds: Vec<usize>,
     /// UAVs that go home after their next hand-over.
     pub(super) leaving: Vec<Option<Leaver>>,
     pub(super) tiers: Tiers,
@@ -51,7 +49,6 @@ impl Passes {
     pub(super) fn new(uavs: usize) -> Self {
         Self {
             cells: (0..uavs).map(|_| CellWork::default()).collect(),
-            edge_rounds: vec![0; uavs],
             leaving: vec![None; uavs],
             tiers: Tiers::new(uavs),
             ..Self::default()
@@ -63,7 +60,6 @@ impl Passes {
         let Self {
             queue,
             cells,
-            edge_rounds,
             leaving,
             tiers,
             aggregator,
@@ -88,12 +84,9 @@ impl Passes {
         let rows = if cells.is_empty() { 0 } else { uavs };
         queued
             && leavers
-            && edge_rounds
-                .iter()
-                .chain([begun])
-                .all(|&count| count <= COUNT_MAX)
+            && *begun <= COUNT_MAX
             && aggregator.is_none_or(known)
-            && [cells.len(), edge_rounds.len(), leaving.len()] == [rows; 3]
+            && [cells.len(), leaving.len()] == [rows; 2]
             && (rows > 0 || queue.len() == 0)
             && cells.iter().all(|cell| cell.fits(devices, parameters))
             && tiers.fits(rows, parameters)
@@ -108,7 +101,8 @@ impl Passes {
     pub(in super::super) fn bid_leave(&mut self, leaver: Leaver) -> bool {
         let under_way = self.queue.get(leaver.uav).is_some();
         if under_way {
-            self.leaving[leaver.uav.index()] = Some(leaver);
+            let leaving = &mut self.leaving[leaver.uav.index()];
+            *leaving = Some(leaver.or(*leaving));
             self.aggregator = self.aggregator.filter(|id| *id != leaver.uav);
         }
         under_way
@@ -116,14 +110,12 @@ impl Passes {
 
     /// Devices that are training.
     pub(super) fn busy(&self) -> HashSet<DeviceId> {
-        let trains = |uav| matches!(self.queue.get(uav), Some(now) if now.step == Step::Train);
-        let cells = self
-            .cells
+        let training = self
+            .queue
             .iter()
-            .zip(0..)
-            .filter(|(_, id)| trains(UavId(*id)));
-        cells
-            .flat_map(|(cell, _)| cell.devices.iter().copied())
+            .filter(|(_, _, now)| now.step == Step::Train);
+        training
+            .flat_map(|(_, uav, _)| self.cells[uav.index()].devices.iter().copied())
             .collect()
     }
 

@@ -16,6 +16,10 @@ impl Simulation {
     /// UAVs that have nothing to do fetch the global model and set their devices to work. Who covers
     /// nobody, or is out of the aggregator's reach, stays idle; who is too low goes home.
     pub(super) fn begin(&mut self, uavs: &[UavId], round: &mut Round) -> Result<(), Error> {
+        round.passes.begun += 1;
+        if uavs.is_empty() {
+            return Ok(());
+        }
         let coverage = self.working_coverage();
         let scene = Scene {
             round: self.round,
@@ -25,7 +29,6 @@ impl Simulation {
             altitude_m: self.nature.altitude_m,
             quality: self.quality,
         };
-        round.passes.begun += 1;
         let pass = round.passes.begun;
         let mut rng = stream(self.scenario.seed, Stream::Association, pass as u64, 0);
         let mut selection = round.method.association.select(&scene, &mut rng);
@@ -44,7 +47,6 @@ impl Simulation {
             let cell = &mut round.passes.cells[id.index()];
             *cell = std::mem::take(&mut cells[id.index()]);
             cell.pass = pass;
-            round.passes.edge_rounds[id.index()] = 0;
             self.begin_pass(*id, round);
         }
         Ok(())
@@ -80,7 +82,7 @@ impl Simulation {
             fetch_s,
             step: Step::Train,
         };
-        let until_s = activity.began_s + (fetch_s + cell.edge_time_s(1));
+        let until_s = activity.began_s + (fetch_s + cell.cost.slowest.time_s());
         round.passes.queue.schedule(until_s, id, activity);
     }
 
@@ -150,6 +152,7 @@ impl Simulation {
             let item = EnergyItem::OffloadHover;
             if !round.books.pay(uav, item, joules) {
                 Self::lose(&mut passes.cells[index], uav, item, &mut round.books);
+                passes.tiers.forget(UavId(index as u32));
             }
         }
     }
@@ -157,11 +160,13 @@ impl Simulation {
     /// An edge round is over: the UAV merges, its battery pays, and then the next one or the hand-over follows.
     pub(super) fn end_edge_round(&mut self, id: UavId, round: &mut Round) -> Result<(), Error> {
         let index = id.index();
-        round.passes.edge_rounds[index] += 1;
-        let done = round.passes.edge_rounds[index];
+        let cell = &mut round.passes.cells[index];
+        let done = cell.edge_rounds + 1;
         round.books.edge_round = done;
         round.edge_rounds[index] += 1;
-        let cell = &mut round.passes.cells[index];
+        // Who went down since the pass began is waited for in vain.
+        let (crashed, cut_off) = (self.crashed(), self.cut_off(id));
+        cell.keep_devices(|device| !cut_off && !crashed.contains(&device));
         let updates = self.train(std::slice::from_ref(cell), done, round.method)?;
         let samples = &self.world.devices.samples;
         merge_cells(std::slice::from_mut(cell), &updates, samples, round.method);
@@ -169,7 +174,7 @@ impl Simulation {
         round.loss += updates.iter().map(|u| f64::from(u.mean_loss)).sum::<f64>();
         round.iterations += updates.len() * cell.plan.local_iterations;
         let report = &mut round.cells[index];
-        report.edge_time_s += cell.edge_time_s(1);
+        report.edge_time_s += cell.cost.slowest.time_s();
         report.local_iterations = cell.plan.local_iterations;
         report.devices.extend(&cell.devices);
         report.devices.sort_unstable();
@@ -185,11 +190,13 @@ impl Simulation {
                 &worst,
                 &mut round.books,
             );
-            round.passes.leaving[index] = low.or(round.passes.leaving[index]);
+            let leaving = &mut round.passes.leaving[index];
+            *leaving = low.map(|low| low.or(*leaving)).or(*leaving);
         }
         let now = |uav, due| uav == id && due <= done;
         let warned = self.lose_between_edge_rounds(cells, now, &mut round.books);
-        round.passes.leaving[index] = warned.first().copied().or(round.passes.leaving[index]);
+        let leaving = &mut round.passes.leaving[index];
+        *leaving = warned.first().copied().or(*leaving);
         if round.passes.leaving[index].is_some() {
             // What it knows must not leave with it.
             round.passes.aggregator = round.passes.aggregator.filter(|uav| *uav != id);
@@ -198,17 +205,22 @@ impl Simulation {
             return Ok(());
         }
         let cell = &round.passes.cells[index];
-        let more = done < round.method.schedule.edge_rounds();
+        let more = done < round.method.schedule.edge_rounds() && cell.trains();
         if more && round.passes.leaving[index].is_none() {
             let activity = Activity {
                 began_s: self.world.clock_s,
                 fetch_s: 0.0,
                 step: Step::Train,
             };
-            let until_s = activity.began_s + cell.edge_time_s(1);
+            let until_s = activity.began_s + cell.cost.slowest.time_s();
             round.passes.queue.schedule(until_s, id, activity);
-        } else {
+        } else if cell.updates > 0 {
             self.hand_over(id, round);
+        } else {
+            round.passes.cells[index].dismiss();
+            if let Some(leaver) = round.passes.leaving[index].take() {
+                self.send_home(&[leaver], &mut round.books);
+            }
         }
         Ok(())
     }
@@ -275,12 +287,11 @@ impl Simulation {
             return Ok(false);
         }
         let cell = &mut round.passes.cells[index];
-        let edge_rounds = round.passes.edge_rounds[index];
         let needs = round.method.association.needs();
-        round.cell_outcomes[index] = self.cell_outcome(id, cell, edge_rounds, needs)?;
+        round.cell_outcomes[index] = self.cell_outcome(id, cell, needs)?;
         round
             .device_outcomes
-            .extend(self.device_outcomes_of(id, cell, edge_rounds));
+            .extend(self.device_outcomes_of(id, cell));
         round.delivered += std::mem::take(&mut cell.updates);
         if let Some(model) = cell.model.take() {
             let staleness = round.passes.tiers.deliver(id, model);

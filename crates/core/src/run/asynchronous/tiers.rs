@@ -1,6 +1,8 @@
 //! FedAT's bookkeeping at the aggregator (Chai et al., arXiv 2010.05958), with UAV cells as tiers: whose
 //! model is how old, and what each weighs in the global model.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::learn::aggregation::Aggregation;
@@ -120,13 +122,16 @@ fn weights(deliveries: &[usize]) -> Vec<f64> {
     let mut most_first = deliveries.to_vec();
     most_first.sort_unstable_by(|a, b| b.cmp(a));
     let total: usize = deliveries.iter().sum();
+    // By deliveries: what the places of such cells weigh together, and how many they are.
+    let mut places: HashMap<usize, (usize, usize)> = HashMap::new();
+    for (&own, &mirror) in most_first.iter().zip(most_first.iter().rev()) {
+        let (sum, cells) = places.entry(own).or_default();
+        *sum += mirror;
+        *cells += 1;
+    }
     let weight = |own: &usize| {
-        let places = most_first.iter().zip(most_first.iter().rev());
-        let mirrors: Vec<usize> = places
-            .filter(|(place, _)| *place == own)
-            .map(|(_, &mirror)| mirror)
-            .collect();
-        mirrors.iter().sum::<usize>() as f64 / (mirrors.len() * total) as f64
+        let (sum, cells) = places[own];
+        sum as f64 / (cells * total) as f64
     };
     deliveries.iter().map(weight).collect()
 }

@@ -31,6 +31,8 @@ const FADING: f64 = 1.4;
 const SMOOTHING: f64 = 0.25;
 /// A cost of 1 is so many times what a round takes beside its edge rounds: about a round with every device.
 const OVERHEADS: f64 = 10.0;
+/// The least share of a round's cost that counts as overhead.
+const LEAST_OVERHEAD: f64 = 1e-3;
 /// No reward is larger.
 const REWARD_LIMIT: f64 = 4.0;
 
@@ -212,9 +214,10 @@ impl AgentView {
         let middle_loss = (before.loss * after.loss).sqrt();
         let progress = gain * (first_loss / middle_loss).powf(FADING);
         let edge_j: f64 = outcome.cells.iter().map(|cell| cell.energy_j).sum();
+        // Of a UAV that fell, not all was paid.
         let overhead = (
-            outcome.energy_j - edge_j,
-            outcome.time_s - slowest_s(outcome),
+            (outcome.energy_j - edge_j).max(LEAST_OVERHEAD * outcome.energy_j),
+            (outcome.time_s - slowest_s(outcome)).max(LEAST_OVERHEAD * outcome.time_s),
         );
         let least = self.least_overhead.get_or_insert(overhead);
         *least = (least.0.min(overhead.0), least.1.min(overhead.1));
