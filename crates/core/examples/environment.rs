@@ -1,4 +1,4 @@
-//! Other agents than ours: here one that takes the same share of devices in every round, for several shares.
+//! Other agents than ours: here one with the same action in every round, for several actions (0: the most devices it may take, 1: the fewest).
 //!
 //! ```text
 //! cargo run --release -p aerofed --example environment -- [SEEDS [SETTING...]]
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     settings.extend(arguments);
     let scenario = Scenario::parse(QUICKSTART, &settings)?.check()?;
     println!(
-        "share left out | accuracy, rounds, simulated time, energy at the end (means of {seeds} seeds)"
+        "action | accuracy, rounds, simulated time, energy at the end (means of {seeds} seeds)"
     );
     for action in [0.0f32, 0.3, 0.5, 0.7, 0.9] {
         let play = |seed: u64| -> Result<[f64; 4], aerofed::Error> {

@@ -12,7 +12,7 @@
 //! let mut environment = Environment::new(&scenario, 1);
 //! let mut states = environment.reset(7)?;
 //! loop {
-//!     // An agent that takes the better half of everybody.
+//!     // An agent that always takes as many devices as lie halfway between the most and the fewest it may.
 //!     let actions: Vec<f32> = states.iter().map(|_| 0.5).collect();
 //!     let step = environment.step(&actions)?;
 //!     if step.done {

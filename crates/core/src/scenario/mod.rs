@@ -515,7 +515,7 @@ pub struct Td3 {
 pub enum AgentState {
     /// Loss and accuracy of the UAV's last edge model.
     Paper,
-    /// The global model, the spread of fitness, coverage, load, battery and round.
+    /// The global model, the spread of fitness, coverage, load and battery.
     Extended,
 }
 
@@ -525,7 +525,7 @@ pub enum AgentState {
 pub enum AgentReward {
     /// What the edge model gained, Eq. (45).
     Paper,
-    /// What the global model gained, less what the cell cost.
+    /// Progress of the global model per cost of the round.
     CostAware,
 }
 
