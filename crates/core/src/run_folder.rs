@@ -20,9 +20,11 @@ use crate::scenario::Scenario;
 use crate::world::Status;
 use crate::{Error, checkpoint, disk};
 
+mod damage;
 mod place;
 mod read;
 
+pub(crate) use damage::damaged;
 pub use place::{LeftBehind, is_free};
 use place::{check_target, clear, lock, partial_of, refuse};
 

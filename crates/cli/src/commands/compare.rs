@@ -8,12 +8,12 @@ use aerofed::experiment::plan::{ComparePlan, Contender, digest};
 use aerofed::experiment::stored::first_difference;
 use aerofed::experiment::write_whole;
 use aerofed::{Error, Scenario};
-use aerofed_report::panel_svg;
+use aerofed_report::{Report, panel_svg};
 use anyhow::Result;
 use clap::Args;
 
 use super::batch::BatchArgs;
-use super::{report, scenario};
+use super::scenario;
 use crate::console::{self, BadInput};
 
 #[derive(Args)]
@@ -82,6 +82,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let comparison = Comparison::new(&plan, &stored);
     let markdown = comparison.markdown();
     let json = serde_json::to_string_pretty(&comparison)?;
+    // Reads every file of every run: what is damaged is found before anything is overwritten.
+    let page = Report::of_comparison(&out, serde_json::from_str(&json)?)?.html();
     write_whole(&out.join("compare.csv"), csv(&plan, &stored).as_bytes())?;
     write_whole(&out.join("compare.json"), (json + "\n").as_bytes())?;
     write_whole(&out.join("compare.md"), markdown.as_bytes())?;
@@ -89,7 +91,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
         let path = out.join(format!("compare-{}.svg", panel.id));
         write_whole(&path, panel_svg(&panel).as_bytes())?;
     }
-    report::write_page(&out)?;
+    write_whole(&out.join("report.html"), page.as_bytes())?;
     if args.json {
         console::result(&serde_json::to_string(&comparison)?)?;
     } else {

@@ -7,11 +7,11 @@ use aerofed::experiment::built_in;
 use aerofed::experiment::reproduction::{Reproduction, Request};
 use aerofed::experiment::results::{Results, Scale, Verdict};
 use aerofed::experiment::write_whole;
+use aerofed_report::Report;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use super::batch::BatchArgs;
-use super::report;
 use crate::console::{self, BadInput};
 
 #[derive(Args)]
@@ -157,9 +157,11 @@ fn read(path: &Path) -> Result<String> {
 /// `results.json`, `results.md` and the page.
 pub(super) fn write_results(out: &Path, results: &Results) -> Result<()> {
     let json = serde_json::to_string_pretty(results)? + "\n";
+    // Reads the files of the runs: what is damaged is found before anything is overwritten.
+    let page = Report::of_results(out, serde_json::from_str(&json)?)?.html();
     write_whole(&out.join("results.json"), json.as_bytes())?;
     write_whole(&out.join("results.md"), results.markdown().as_bytes())?;
-    report::write_page(out)
+    Ok(write_whole(&out.join("report.html"), page.as_bytes())?)
 }
 
 /// What became of the claims, in a line.

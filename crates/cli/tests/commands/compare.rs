@@ -35,11 +35,11 @@ fn aerofed(args: &[&str]) -> Output {
         .unwrap()
 }
 
-fn small(out: &Path, more: &[&str]) -> Output {
+pub(crate) fn small(out: &Path, more: &[&str]) -> Output {
     aerofed(&[&SMALL[..], &["--out", out.to_str().unwrap()], more].concat())
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -64,7 +64,7 @@ const DERIVED: [&str; 6] = [
     "report.html",
 ];
 
-fn derived(out: &Path) -> Vec<Vec<u8>> {
+pub(crate) fn derived(out: &Path) -> Vec<Vec<u8>> {
     DERIVED
         .iter()
         .map(|name| fs::read(out.join(name)).unwrap())

@@ -250,16 +250,46 @@ fn folders_that_do_not_belong_together_are_refused() {
             .contains("nowhere")
     );
 
-    let run = fs::read_dir(place.path("b/runs"))
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let run = first_run(&place.path("b"));
     let rounds = fs::read_to_string(run.join("rounds.csv")).unwrap();
-    fs::write(run.join("rounds.csv"), rounds.replacen("\n1,", "\n1,9", 1)).unwrap();
+    let (before, last) = rounds.trim_end().rsplit_once('\n').unwrap();
+    let later = last.replacen("3,", "3,9", 1);
+    fs::write(run.join("rounds.csv"), format!("{before}\n{later}\n")).unwrap();
     let told = place.refused(&["merge", "a", "b", "--out", "y"]);
     assert!(told.contains("rounds.csv differs"), "{told}");
+}
+
+fn first_run(results: &Path) -> PathBuf {
+    let folders = fs::read_dir(results.join("runs")).unwrap();
+    folders.map(|entry| entry.unwrap().path()).min().unwrap()
+}
+
+#[test]
+fn a_damaged_run_is_named_before_results_are_overwritten() {
+    let place = Place::new();
+    let reproduce = ["reproduce", "curves.toml", "--out", "a", "--seeds", "1"];
+    place.done(&reproduce);
+    let derived = || {
+        let names = ["results.json", "results.md", "report.html"];
+        names.map(|name| fs::read(place.path("a").join(name)).unwrap())
+    };
+    let before = derived();
+    let run = first_run(&place.path("a"));
+    let rounds = fs::read_to_string(run.join("rounds.csv")).unwrap();
+    let (fewer, _) = rounds.trim_end().rsplit_once('\n').unwrap();
+    fs::write(run.join("rounds.csv"), format!("{fewer}\n")).unwrap();
+    for args in [
+        &reproduce[..],
+        &["merge", "a", "--out", "b"],
+        &["report", "a"],
+    ] {
+        let told = place.refused(args);
+        let name = run.file_name().unwrap().to_str().unwrap();
+        for words in [name, "rounds.csv 2", "delete the folder"] {
+            assert!(told.contains(words), "{args:?}: {told}");
+        }
+        assert!(derived() == before, "{args:?}");
+    }
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! Finished runs, read back from their folders.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::plan::PlannedRun;
 use crate::Error;
 use crate::record::{EnergyItem, RoundRecord, StoppedBy, Summary};
-use crate::run_folder::RunLog;
+use crate::run_folder::{RunLog, damaged};
 
 /// Where a run stood after a global round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +42,7 @@ impl StoredRun {
     ///
     /// # Errors
     /// When the folder holds something else than this run, whole: another scenario, another
-    /// version's run, or an interrupted one.
+    /// version's run, an interrupted or a damaged one.
     pub fn find(runs: &Path, planned: &PlannedRun) -> Result<Option<Self>, Error> {
         let folder = runs.join(planned.folder_name());
         if !folder.exists() {
@@ -51,36 +52,36 @@ impl StoredRun {
             path: folder.clone(),
             reason: reason + "; move it away or choose another folder",
         };
-        let text = read(&folder.join("scenario.toml"))?;
+        let text = read(&folder.join("scenario.toml")).map_err(in_run(&folder))?;
         if text != planned.text {
             return Err(refuse(format!(
                 "holds a run of another scenario ({})",
                 first_difference(&text, &planned.text)
             )));
         }
-        let run = Self::read(folder.clone())?;
+        let summary = RunLog::read_summary(&folder).map_err(in_run(&folder))?;
         let version = env!("CARGO_PKG_VERSION");
-        if run.summary.version != version {
+        if summary.version != version {
             return Err(refuse(format!(
                 "was run by version {}, this is {version}",
-                run.summary.version
+                summary.version
             )));
         }
-        if run.summary.stopped_by == StoppedBy::Interrupted {
+        if summary.stopped_by == StoppedBy::Interrupted {
             return Err(refuse("holds an interrupted run".into()));
         }
-        Ok(Some(run))
+        Self::read(folder.clone()).map(Some)
     }
 
     /// Whatever run is in a folder.
     ///
     /// # Errors
-    /// When the folder is no run folder.
+    /// When the folder is no run folder, or its files do not tell of the same run.
     pub fn read(folder: PathBuf) -> Result<Self, Error> {
+        let log = RunLog::read_light(&folder).map_err(in_run(&folder))?;
         Ok(Self {
-            summary: RunLog::read_summary(&folder)?,
-            curve: curve(&RunLog::read_rounds(&folder)?),
             folder,
+            ..Self::of(&log)
         })
     }
 
@@ -111,6 +112,21 @@ impl StoredRun {
     #[must_use]
     pub fn lost_share(&self) -> f64 {
         self.summary.updates_lost as f64 / self.summary.updates_computed.max(1) as f64
+    }
+}
+
+/// A file that is not there, or does not say what such a file says, makes a damaged run.
+fn in_run(folder: &Path) -> impl Fn(Error) -> Error {
+    move |error| match &error {
+        Error::Log { path, line, reason } => {
+            let file = path.file_name().unwrap_or_default().display();
+            damaged(folder, &format!("{file}, line {line}: {reason}"))
+        }
+        Error::Io { path, source, .. } if source.kind() == ErrorKind::NotFound => {
+            let file = path.file_name().unwrap_or_default().display();
+            damaged(folder, &format!("{file} is missing"))
+        }
+        _ => error,
     }
 }
 

@@ -7,6 +7,7 @@ use aerofed::experiment::comparison::{Comparison, MethodStatistics};
 use aerofed::experiment::figures::Styles;
 use aerofed::experiment::plan::{Contender, PlannedRun};
 use aerofed::experiment::results::{Panel, Results, SCHEMA};
+use aerofed::experiment::stored::StoredRun;
 use aerofed::run_folder::RunLog;
 use aerofed::{Scenario, Summary};
 use serde::de::DeserializeOwned;
@@ -25,11 +26,13 @@ impl Report {
     /// When a folder is none of these, or a file in it cannot be read.
     pub fn read(folders: &[PathBuf]) -> Result<Self, Error> {
         if let [folder] = folders {
-            if folder.join("results.json").is_file() {
-                return results(folder);
+            let file = folder.join("results.json");
+            if file.is_file() {
+                return Self::of_results(folder, json(file)?);
             }
-            if folder.join("compare.json").is_file() {
-                return comparison(folder);
+            let file = folder.join("compare.json");
+            if file.is_file() {
+                return Self::of_comparison(folder, json(file)?);
             }
         }
         let mut logs = Vec::new();
@@ -48,6 +51,107 @@ impl Report {
             results: None,
             costs: Vec::new(),
         }
+    }
+
+    /// A report of a comparison whose runs are in `folder`.
+    ///
+    /// # Errors
+    /// When a run cannot be read.
+    pub fn of_comparison(folder: &Path, comparison: Comparison) -> Result<Self, Error> {
+        let base = Scenario::load(&folder.join("scenario.toml"), &[] as &[&str])?;
+        let mut groups = Vec::new();
+        let mut styles = Styles::default();
+        for method in &comparison.methods {
+            let MethodStatistics {
+                label,
+                method,
+                settings,
+                ..
+            } = method.clone();
+            let contender = Contender {
+                label,
+                method,
+                settings,
+            };
+            let mut runs: Vec<RunLog> = Vec::new();
+            for &seed in &comparison.seeds {
+                let planned = PlannedRun::new(&base, &contender, seed, |scenario| {
+                    // A contender cannot change when runs stop.
+                    scenario.stop.target_accuracy = base.stop.target_accuracy;
+                    scenario.stop.targets.clone_from(&base.stop.targets);
+                })?;
+                let mut log = run(&folder.join("runs").join(planned.folder_name()))?;
+                if !runs.is_empty() {
+                    lighten(&mut log);
+                }
+                runs.push(log);
+            }
+            groups.push(RunGroup {
+                style: styles.of(&contender.method, &contender.label),
+                label: contender.label,
+                runs,
+            });
+        }
+        Ok(Self {
+            groups,
+            comparison: Some(comparison),
+            results: None,
+            costs: Vec::new(),
+        })
+    }
+
+    /// A report of a reproduction whose runs are in `folder`. Reads the summaries of all runs, and the whole of
+    /// those that will be replayed: the first run of
+    /// each series of one panel, the first in which something goes wrong on purpose, or else the first.
+    ///
+    /// # Errors
+    /// When the results are of another schema, or a run cannot be read.
+    pub fn of_results(folder: &Path, results: Results) -> Result<Self, Error> {
+        if results.schema != SCHEMA {
+            return Err(Error::NothingToTell {
+                path: folder.join("results.json"),
+                reason: format!("has schema {}, this program knows {SCHEMA}", results.schema),
+            });
+        }
+        let place = |id: &str| {
+            let entry = results.runs.iter().find(|run| run.id == id)?;
+            Some(folder.join(&entry.folder))
+        };
+        let panels = results.figures.iter().flat_map(|figure| {
+            let named = |panel| (format!("{} ({})", figure.id, panel_id(panel)), panel);
+            figure.panels.iter().map(named)
+        });
+        let mut costs = Vec::new();
+        let mut groups: Vec<RunGroup> = Vec::new();
+        for (title, panel) in panels {
+            let mut rows = Vec::new();
+            for series in &panel.series {
+                let mut summaries: Vec<Summary> = Vec::new();
+                for path in series.runs.iter().filter_map(|id| place(id)) {
+                    summaries.push(StoredRun::read(path)?.summary);
+                }
+                if !summaries.is_empty() {
+                    rows.push((series.label.clone(), summaries));
+                }
+            }
+            if rows.is_empty() {
+                continue;
+            }
+            let eventful = |group: &RunGroup| !group.runs[0].scenario.faults.is_empty();
+            if !groups.iter().any(eventful) {
+                let replays = replays(panel, &place)?;
+                if groups.is_empty() || replays.iter().any(eventful) {
+                    groups = replays;
+                }
+            }
+            costs.push((format!("{title} {}", panel.title), rows));
+        }
+        Ok(Self {
+            groups,
+            comparison: None,
+            results: Some(results),
+            costs,
+        })
     }
 }
 
@@ -68,102 +172,6 @@ fn run(folder: &Path) -> Result<RunLog, Error> {
 fn json<T: DeserializeOwned>(path: PathBuf) -> Result<T, Error> {
     let text = fs::read_to_string(&path).map_err(aerofed::Error::io("read", &path))?;
     serde_json::from_str(&text).map_err(|source| Error::Json { path, source })
-}
-
-fn comparison(folder: &Path) -> Result<Report, Error> {
-    let comparison: Comparison = json(folder.join("compare.json"))?;
-    let base = Scenario::load(&folder.join("scenario.toml"), &[] as &[&str])?;
-    let mut groups = Vec::new();
-    let mut styles = Styles::default();
-    for method in &comparison.methods {
-        let MethodStatistics {
-            label,
-            method,
-            settings,
-            ..
-        } = method.clone();
-        let contender = Contender {
-            label,
-            method,
-            settings,
-        };
-        let mut runs: Vec<RunLog> = Vec::new();
-        for &seed in &comparison.seeds {
-            let planned = PlannedRun::new(&base, &contender, seed, |scenario| {
-                // A contender cannot change when runs stop.
-                scenario.stop.target_accuracy = base.stop.target_accuracy;
-                scenario.stop.targets.clone_from(&base.stop.targets);
-            })?;
-            let mut log = run(&folder.join("runs").join(planned.folder_name()))?;
-            if !runs.is_empty() {
-                lighten(&mut log);
-            }
-            runs.push(log);
-        }
-        groups.push(RunGroup {
-            style: styles.of(&contender.method, &contender.label),
-            label: contender.label,
-            runs,
-        });
-    }
-    Ok(Report {
-        groups,
-        comparison: Some(comparison),
-        results: None,
-        costs: Vec::new(),
-    })
-}
-
-/// Reads the summaries of all runs, and the whole of those that will be replayed: the first run of
-/// each series of one panel, the first in which something goes wrong on purpose, or else the first.
-fn results(folder: &Path) -> Result<Report, Error> {
-    let path = folder.join("results.json");
-    let results: Results = json(path.clone())?;
-    if results.schema != SCHEMA {
-        return Err(Error::NothingToTell {
-            path,
-            reason: format!("has schema {}, this program knows {SCHEMA}", results.schema),
-        });
-    }
-    let place = |id: &str| {
-        let entry = results.runs.iter().find(|run| run.id == id)?;
-        Some(folder.join(&entry.folder))
-    };
-    let panels = results.figures.iter().flat_map(|figure| {
-        let named = |panel| (format!("{} ({})", figure.id, panel_id(panel)), panel);
-        figure.panels.iter().map(named)
-    });
-    let mut costs = Vec::new();
-    let mut groups: Vec<RunGroup> = Vec::new();
-    for (title, panel) in panels {
-        let mut rows = Vec::new();
-        for series in &panel.series {
-            let mut summaries: Vec<Summary> = Vec::new();
-            for path in series.runs.iter().filter_map(|id| place(id)) {
-                summaries.push(RunLog::read_summary(&path)?);
-            }
-            if !summaries.is_empty() {
-                rows.push((series.label.clone(), summaries));
-            }
-        }
-        if rows.is_empty() {
-            continue;
-        }
-        let eventful = |group: &RunGroup| !group.runs[0].scenario.faults.is_empty();
-        if !groups.iter().any(eventful) {
-            let replays = replays(panel, &place)?;
-            if groups.is_empty() || replays.iter().any(eventful) {
-                groups = replays;
-            }
-        }
-        costs.push((format!("{title} {}", panel.title), rows));
-    }
-    Ok(Report {
-        groups,
-        comparison: None,
-        results: Some(results),
-        costs,
-    })
 }
 
 /// The first run of each series, whole.
