@@ -26,7 +26,7 @@ mod read;
 
 pub(crate) use damage::damaged;
 pub use place::{LeftBehind, is_free};
-use place::{check_target, clear, lock, partial_of, refuse};
+use place::{check_partial, check_target, clear, lock, partial_of, refuse};
 
 pub use read::RunLog;
 
@@ -43,8 +43,9 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Starts a folder for a run; an existing one is refused, or replaced at the end when `force`. So is an unfinished run
-    /// that could go on from a checkpoint; what else an earlier run left unfinished is removed.
+    /// Starts a folder for a run; an existing run is refused, or replaced at the end when `force`. So is an unfinished run
+    /// that could go on from a checkpoint; what else an earlier run left unfinished is removed. A folder that holds
+    /// something else than a run is refused always.
     ///
     /// # Errors
     /// When the folder exists, is being written, or cannot be made.
@@ -53,6 +54,7 @@ impl RunFolder {
         let partial = partial_of(path);
         let left_behind = partial.exists();
         fs::create_dir_all(&partial).map_err(Error::io("create", &partial))?;
+        check_partial(&partial)?;
         let lock = lock(&partial)?;
         if left_behind {
             if let (false, Some((round, _))) = (force, checkpoint::list(&partial).first()) {

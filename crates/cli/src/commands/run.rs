@@ -44,7 +44,7 @@ pub(crate) struct RunArgs {
     /// Where to write; default: a new folder under runs/
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Replace the folder given by --out if it exists
+    /// Replace the run in the folder given by --out if there is one
     #[arg(long)]
     force: bool,
     /// Continue the run in this folder from its last good checkpoint
