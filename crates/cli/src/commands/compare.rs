@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use aerofed::experiment::comparison::{Comparison, csv, panels};
 use aerofed::experiment::plan::{ComparePlan, Contender, digest};
 use aerofed::experiment::stored::first_difference;
-use aerofed::experiment::write_whole;
+use aerofed::experiment::{check_place, write_whole};
 use aerofed::{Error, Scenario};
 use aerofed_report::{Report, panel_svg};
 use anyhow::Result;
@@ -130,28 +130,28 @@ fn claim(out: &Path, shared: &str) -> Result<(), Error> {
         path: out.into(),
         reason,
     };
-    let mark = out.join("scenario.toml");
-    if mark.exists() {
-        let there = fs::read_to_string(&mark).map_err(Error::io("read", &mark))?;
-        if there != shared {
-            return Err(refuse(format!(
-                "holds a comparison in another scenario ({}); choose another",
-                first_difference(&there, shared)
-            )));
-        }
-        return Ok(());
+    const MARK: &str = "scenario.toml";
+    check_place(out, MARK, "comparison")?;
+    let mark = out.join(MARK);
+    if !mark.exists() {
+        fs::create_dir_all(out).map_err(Error::io("create", out))?;
+        return write_whole(&mark, shared.as_bytes());
     }
-    if out.exists() && !out.is_dir() {
-        return Err(refuse("is a file".into()));
+    // Runs and reproductions have files of that name or may have: these are theirs alone.
+    if let Some(theirs) = ["summary.json", "request.json"]
+        .iter()
+        .find(|name| out.join(name).exists())
+    {
+        return Err(refuse(format!(
+            "holds a run or a reproduction ({theirs}); choose another"
+        )));
     }
-    // Whoever was killed while it wrote the mark left a part of it.
-    let of_mark = |entry: &fs::DirEntry| {
-        let name = entry.file_name();
-        name.to_string_lossy().contains("scenario.toml")
-    };
-    if fs::read_dir(out).is_ok_and(|entries| !entries.flatten().all(|entry| of_mark(&entry))) {
-        return Err(refuse("is not empty and holds no comparison".into()));
+    let there = fs::read_to_string(&mark).map_err(Error::io("read", &mark))?;
+    if there != shared {
+        return Err(refuse(format!(
+            "holds a comparison in another scenario ({}); choose another",
+            first_difference(&there, shared)
+        )));
     }
-    fs::create_dir_all(out).map_err(Error::io("create", out))?;
-    write_whole(&mark, shared.as_bytes())
+    Ok(())
 }

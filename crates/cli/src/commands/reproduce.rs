@@ -98,6 +98,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         (None, ScaleName::Quick) => "results/quick".into(),
         (None, ScaleName::Paper) => "results/paper".into(),
     };
+    Request::check_place(&out)?;
     if !args.batch.quiet {
         for skipped in reproduction.skipped() {
             let (name, reason) = (&skipped.experiment, &skipped.reason);

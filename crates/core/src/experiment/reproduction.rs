@@ -15,7 +15,7 @@ use super::plan::{PlannedRun, distinct};
 use super::results::{Figure, Results, RunEntry, SCHEMA, Scale, Skipped};
 use super::stored::StoredRun;
 use super::sweep::{Finished, Sweep};
-use super::write_whole;
+use super::{check_place, write_whole};
 use crate::Error;
 use crate::record::StoppedBy;
 
@@ -52,6 +52,14 @@ impl Request {
             path,
             reason: error.to_string(),
         })
+    }
+
+    /// Refuses a folder in which something else than results stands.
+    ///
+    /// # Errors
+    /// When it is not empty and no results folder.
+    pub fn check_place(folder: &Path) -> Result<(), Error> {
+        check_place(folder, REQUEST, "reproduction")
     }
 
     /// Leaves it in a results folder.

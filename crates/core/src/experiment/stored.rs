@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::plan::PlannedRun;
+use super::plan::{PlannedRun, digest};
 use crate::Error;
 use crate::record::{EnergyItem, RoundRecord, StoppedBy, Summary};
 use crate::run_folder::{RunLog, damaged};
@@ -48,29 +48,18 @@ impl StoredRun {
         if !folder.exists() {
             return Ok(None);
         }
-        let refuse = |reason: String| Error::Output {
-            path: folder.clone(),
-            reason: reason + "; move it away or choose another folder",
-        };
         let text = read(&folder.join("scenario.toml")).map_err(in_run(&folder))?;
         if text != planned.text {
-            return Err(refuse(format!(
-                "holds a run of another scenario ({})",
-                first_difference(&text, &planned.text)
-            )));
+            return Err(refuse(
+                &folder,
+                &format!(
+                    "holds a run of another scenario ({})",
+                    first_difference(&text, &planned.text)
+                ),
+            ));
         }
-        let summary = RunLog::read_summary(&folder).map_err(in_run(&folder))?;
-        let version = env!("CARGO_PKG_VERSION");
-        if summary.version != version {
-            return Err(refuse(format!(
-                "was run by version {}, this is {version}",
-                summary.version
-            )));
-        }
-        if summary.stopped_by == StoppedBy::Interrupted {
-            return Err(refuse("holds an interrupted run".into()));
-        }
-        Self::read(folder.clone()).map(Some)
+        check_finished(&folder)?;
+        Self::read(folder).map(Some)
     }
 
     /// Whatever run is in a folder.
@@ -113,6 +102,38 @@ impl StoredRun {
     pub fn lost_share(&self) -> f64 {
         self.summary.updates_lost as f64 / self.summary.updates_computed.max(1) as f64
     }
+}
+
+fn refuse(folder: &Path, reason: &str) -> Error {
+    Error::Output {
+        path: folder.into(),
+        reason: format!("{reason}; move it away or choose another folder"),
+    }
+}
+
+/// Refuses a run of another version, and one that was interrupted.
+fn check_finished(folder: &Path) -> Result<(), Error> {
+    let summary = RunLog::read_summary(folder).map_err(in_run(folder))?;
+    let version = env!("CARGO_PKG_VERSION");
+    if summary.version != version {
+        let reason = format!("was run by version {}, this is {version}", summary.version);
+        return Err(refuse(folder, &reason));
+    }
+    if summary.stopped_by == StoppedBy::Interrupted {
+        return Err(refuse(folder, "holds an interrupted run"));
+    }
+    Ok(())
+}
+
+/// Reads every file of a run in a folder of runs, which must be what the folder's name says.
+pub(super) fn check_whole(folder: &Path) -> Result<(), Error> {
+    let text = read(&folder.join("scenario.toml")).map_err(in_run(folder))?;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    if !name.ends_with(&digest(&text)) {
+        return Err(refuse(folder, "holds a run of another scenario"));
+    }
+    check_finished(folder)?;
+    RunLog::read(folder).map_err(in_run(folder)).map(|_| ())
 }
 
 /// A file that is not there, or does not say what such a file says, makes a damaged run.
