@@ -23,7 +23,7 @@ impl Report {
     /// Reads one run folder or several, or the folder of a comparison or a reproduction.
     ///
     /// # Errors
-    /// When a folder is none of these, or a file in it cannot be read.
+    /// When a folder is none of these, a file in it cannot be read, or a run is given twice.
     pub fn read(folders: &[PathBuf]) -> Result<Self, Error> {
         if let [folder] = folders {
             let file = folder.join("results.json");
@@ -35,9 +35,17 @@ impl Report {
                 return Self::of_comparison(folder, json(file)?);
             }
         }
-        let mut logs = Vec::new();
+        let mut logs: Vec<RunLog> = Vec::new();
         for folder in folders {
-            logs.push(run(folder)?);
+            let log = run(folder)?;
+            // It would count as another seed.
+            if let Some(place) = logs.iter().position(|l| l.scenario == log.scenario) {
+                return Err(Error::Twice {
+                    path: folder.clone(),
+                    other: folders[place].clone(),
+                });
+            }
+            logs.push(log);
         }
         Ok(Self::of_runs(logs))
     }
@@ -164,9 +172,34 @@ fn run(folder: &Path) -> Result<RunLog, Error> {
         return Err(refuse("no such folder"));
     }
     if !folder.join("summary.json").is_file() {
-        return Err(refuse("tells of no finished run"));
+        return Err(refuse(&match finished_runs(folder) {
+            0 => "tells of no finished run".into(),
+            runs => unfinished(folder, runs),
+        }));
     }
     Ok(RunLog::read(folder)?)
+}
+
+/// How many runs are finished in the folder of a comparison or a reproduction.
+fn finished_runs(folder: &Path) -> usize {
+    let Ok(entries) = fs::read_dir(folder.join("runs")) else {
+        return 0;
+    };
+    let paths = entries.flatten().map(|entry| entry.path());
+    let finished = |path: &PathBuf| {
+        let partial = path.extension().is_some_and(|ending| ending == "partial");
+        !partial && path.join("summary.json").is_file()
+    };
+    paths.filter(finished).count()
+}
+
+/// What to do about a comparison or a reproduction that was broken off.
+fn unfinished(folder: &Path, runs: usize) -> String {
+    let command = match folder.join("request.json").is_file() {
+        true => "reproduce",
+        false => "compare",
+    };
+    format!("{runs} runs are finished, others are missing: the same {command} command completes it")
 }
 
 fn json<T: DeserializeOwned>(path: PathBuf) -> Result<T, Error> {
