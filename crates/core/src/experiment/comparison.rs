@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::curve::{Along, mean_accuracy};
 use super::figures::Styles;
-use super::markdown::{percent, plus_minus, seed_words, table};
+use super::markdown::{exact_percent, percent, plus_minus, seed_words, table};
 use super::plan::{ComparePlan, Contender};
 use super::quantity::Quantity;
 use super::results::{Axis, Panel, PanelKind, Series};
@@ -127,8 +127,8 @@ impl Comparison {
             // Writing to a string cannot fail.
             _ = write!(
                 text,
-                "\nTo {} % accuracy:\n\n{}",
-                100.0 * target.accuracy,
+                "\nTo {} accuracy:\n\n{}",
+                exact_percent(target.accuracy),
                 table(&header, &rows)
             );
             if columns.clone().any(|(_, t)| (1..t.of).contains(&t.reached)) {
