@@ -147,7 +147,7 @@ fn write_panel(text: &mut String, panel: &Panel) {
     *text += &table(&header, &rows);
     let flattered = |point: &Point| point.y.is_some_and(|y| y.n < point.of);
     if panel.series.iter().any(|s| s.points.iter().any(flattered)) {
-        *text += "\n\\* only over the runs that reached it: the others would have taken longer\n";
+        *text += "\n\\* only over the runs that reached it; `stopped_by` in results.json says how the others ended\n";
     }
 }
 

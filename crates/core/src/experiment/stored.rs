@@ -155,6 +155,12 @@ fn read(path: &Path) -> Result<String, Error> {
     fs::read_to_string(path).map_err(Error::io("read", path))
 }
 
+/// As `summary.json` has it.
+pub(super) fn word(stopped_by: StoppedBy) -> String {
+    let json = serde_json::to_value(stopped_by).unwrap_or_default();
+    json.as_str().unwrap_or_default().into()
+}
+
 fn curve(records: &[RoundRecord]) -> Vec<Stand> {
     let mut beyond_paper_j = 0.0;
     let stand = |record: &RoundRecord| {
