@@ -1,5 +1,5 @@
 //! A run on disk: `scenario.toml`, `rounds.csv`, `uavs.csv`, `devices.jsonl`, `events.jsonl`,
-//! `summary.json`, `model.safetensors`. [`RunLog`] reads one back.
+//! `summary.json`, `model.safetensors`, and `inputs.sha256` when the scenario names files. [`RunLog`] reads one back.
 //!
 //! Everything is written to `NAME.partial` beside the final place and renamed when it is complete:
 //! a folder that carries the final name is whole. While a run writes it, the partial folder is locked;
@@ -21,10 +21,12 @@ use crate::world::Status;
 use crate::{Error, checkpoint, disk};
 
 mod damage;
+mod inputs;
 mod place;
 mod read;
 
 pub(crate) use damage::damaged;
+pub(crate) use inputs::check as check_inputs;
 pub use place::{LeftBehind, is_free};
 use place::{check_partial, check_target, clear, lock, partial_of, refuse};
 
@@ -73,6 +75,7 @@ impl RunFolder {
             &partial.join("scenario.toml"),
             scenario.to_toml()?.as_bytes(),
         )?;
+        inputs::write(&partial, scenario)?;
         Self::begin(path, partial, lock)
     }
 

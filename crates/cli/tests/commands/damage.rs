@@ -146,3 +146,78 @@ fn a_damaged_run_is_run_again_when_its_folder_is_deleted() {
     assert!(said.contains("1 runs done, 1 were there"), "{said}");
     assert!(derived(&out) == before);
 }
+
+/// Ten classes of images of four by four pixels, as idx files.
+fn write_images(dir: &Path) {
+    fs::create_dir_all(dir).unwrap();
+    for (name, count) in [("train", 1_000_u32), ("t10k", 100)] {
+        let header = |magic: u32, sizes: &[u32]| -> Vec<u8> {
+            let numbers = [magic].into_iter().chain(sizes.iter().copied());
+            numbers.flat_map(u32::to_be_bytes).collect()
+        };
+        let mut images = header(0x803, &[count, 4, 4]);
+        let mut labels = header(0x801, &[count]);
+        for sample in 0..count {
+            let class = (sample % 10) as u8;
+            images.extend((0..16).map(|pixel| if pixel == class { 200 } else { 10 }));
+            labels.push(class);
+        }
+        fs::write(dir.join(format!("{name}-images-idx3-ubyte")), images).unwrap();
+        fs::write(dir.join(format!("{name}-labels-idx1-ubyte")), labels).unwrap();
+    }
+}
+
+fn flip_last_byte(file: &Path) {
+    let mut bytes = fs::read(file).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(file, bytes).unwrap();
+}
+
+#[test]
+fn runs_are_not_taken_for_others_when_files_that_the_scenario_names_have_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let images = dir.path().join("images");
+    write_images(&images);
+    let policy = dir.path().join("policy.safetensors");
+    fs::write(
+        &policy,
+        include_bytes!("../../../core/src/decide/association/adaptive/extended.safetensors"),
+    )
+    .unwrap();
+    let out = dir.path().join("c");
+    let data = format!("data.dir={}", images.display());
+    let agent = format!("td3.agent={}", policy.display());
+    let named = ["--set", "data.set=idx", "--set", &data, "--set", &agent];
+    let compare = || {
+        let output = small(&out, &[&FLAGS[..], &named].concat());
+        (output.status.code(), text(&output.stderr))
+    };
+    let (code, said) = compare();
+    assert_eq!(code, Some(0), "{said}");
+    let before = derived(&out);
+    for file in [&policy, &images.join("train-labels-idx1-ubyte")] {
+        flip_last_byte(file);
+        let (code, said) = compare();
+        assert_eq!(code, Some(2), "{said}");
+        for words in [
+            "`td3.agent`",
+            "`data.dir`",
+            "has changed since",
+            "delete the folder",
+        ] {
+            assert!(said.contains(words), "{said}");
+        }
+        flip_last_byte(file);
+    }
+    let (_, said) = compare();
+    assert!(said.contains("0 runs done, 2 were there"), "{said}");
+    // Without the data what they gave can still be told.
+    fs::remove_dir_all(&images).unwrap();
+    let (code, said) = compare();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(derived(&out) == before);
+
+    let plain = dir.path().join("plain");
+    assert_eq!(small(&plain, &FLAGS).status.code(), Some(0));
+    assert!(!first_run(&plain).join("inputs.sha256").exists());
+}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::plan::{PlannedRun, digest};
 use crate::Error;
 use crate::record::{EnergyItem, RoundRecord, StoppedBy, Summary};
-use crate::run_folder::{RunLog, damaged};
+use crate::run_folder::{RunLog, check_inputs, damaged};
 
 /// Where a run stood after a global round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +42,7 @@ impl StoredRun {
     ///
     /// # Errors
     /// When the folder holds something else than this run, whole: another scenario, another
-    /// version's run, an interrupted or a damaged one.
+    /// version's run, an interrupted or a damaged one, or one with files that have changed since.
     pub fn find(runs: &Path, planned: &PlannedRun) -> Result<Option<Self>, Error> {
         let folder = runs.join(planned.folder_name());
         if !folder.exists() {
@@ -59,6 +59,7 @@ impl StoredRun {
             ));
         }
         check_finished(&folder)?;
+        check_inputs(&folder, &planned.scenario)?;
         Self::read(folder).map(Some)
     }
 

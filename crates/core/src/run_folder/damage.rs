@@ -85,6 +85,16 @@ pub(crate) fn damaged(folder: &Path, reason: &str) -> Error {
     }
 }
 
+/// An error that names the folder of a run whose scenario names files that are not what they were.
+pub(super) fn changed(folder: &Path, named: &str) -> Error {
+    Error::Output {
+        path: folder.into(),
+        reason: format!(
+            "what {named} holds has changed since the run; delete the folder to have it run again"
+        ),
+    }
+}
+
 /// Equal but for the last digits, which sums in another order and JSON may change.
 fn near(a: f64, b: f64) -> bool {
     let finite = a.is_finite() && b.is_finite();
