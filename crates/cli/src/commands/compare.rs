@@ -57,6 +57,9 @@ pub(crate) struct CompareArgs {
     batch: BatchArgs,
 }
 
+/// The file that makes a folder a comparison's.
+const MARK: &str = "scenario.toml";
+
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let plan = plan(args)?;
     let runs = plan.runs()?;
@@ -71,6 +74,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
             PathBuf::from("runs").join(name)
         }
     };
+    if !out.join(MARK).exists() {
+        check_data(&plan.base)?;
+    }
     claim(&out, &shared)?;
     let folder = out.join("runs");
     let done = args
@@ -105,6 +111,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
 
 fn plan(args: &CompareArgs) -> Result<ComparePlan> {
     let contenders = Contender::parse_list(&args.methods)?;
+    check_settings(&args.settings)?;
     let scenario = scenario::load(args.scenario.as_ref(), &args.settings)?;
     let base = Scenario::clone(&scenario);
     let Some(last) = args.first_seed.checked_add(args.seeds - 1) else {
@@ -124,13 +131,36 @@ fn plan(args: &CompareArgs) -> Result<ComparePlan> {
     )?)
 }
 
+/// Refuses settings that a comparison would overrule.
+fn check_settings(settings: &[String]) -> Result<()> {
+    for setting in settings {
+        let instead = match setting.split('=').next().unwrap_or_default().trim() {
+            "seed" => "--seeds and --first-seed",
+            "method" => "--methods",
+            _ => continue,
+        };
+        let reason = format!("`--set {setting}` has no effect here, allowed: {instead}");
+        return Err(BadInput(reason).into());
+    }
+    Ok(())
+}
+
+/// Refuses data that are not there.
+fn check_data(scenario: &Scenario) -> Result<()> {
+    let dir = &scenario.data.dir;
+    if dir.as_os_str().is_empty() || dir.is_dir() {
+        return Ok(());
+    }
+    let reason = format!("`data.dir` is {:?}, allowed: a folder that exists", dir);
+    Err(BadInput(reason).into())
+}
+
 /// Makes the folder this comparison's, or refuses one that is another's.
 fn claim(out: &Path, shared: &str) -> Result<(), Error> {
     let refuse = |reason: String| Error::Output {
         path: out.into(),
         reason,
     };
-    const MARK: &str = "scenario.toml";
     check_place(out, MARK, "comparison")?;
     let mark = out.join(MARK);
     if !mark.exists() {

@@ -252,6 +252,18 @@ fn what_cannot_be_compared_is_refused_by_name() {
         ("hfl:nothing.like=it", "1", "0.5", "nothing"),
         ("hfl:uavs.battery_j=-5", "1", "0.5", "uavs.battery_j"),
         ("hfl:seed=4", "1", "0.5", "seed"),
+        (
+            "hfl,x=hfl:devices.count=9",
+            "1",
+            "0.5",
+            "which all methods share",
+        ),
+        (
+            "hfl,x=hfl:stop.targets=[0.1]",
+            "1",
+            "0.5",
+            "which all methods share",
+        ),
         ("", "1", "0.5", "method"),
         ("hfl", "0", "0.5", "--seeds"),
         ("hfl", "-1", "0.5", "--seeds"),
@@ -270,6 +282,18 @@ fn what_cannot_be_compared_is_refused_by_name() {
             "{methods} {seeds} {targets}: {said}"
         );
         assert!(said.contains(named) && !said.contains("panicked"), "{said}");
+        assert!(!out.exists());
+    }
+    for (setting, named) in [
+        ("seed=7", "--first-seed"),
+        ("method=direct_drop", "--methods"),
+        ("data.dir=/nope", "`data.dir` is \"/nope\""),
+    ] {
+        let flags = ["--methods", "hfl", "--seeds", "1", "--set", setting];
+        let output = small(&out, &flags);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{setting}: {said}");
+        assert!(said.contains(named), "{setting}: {said}");
         assert!(!out.exists());
     }
     for flags in [
