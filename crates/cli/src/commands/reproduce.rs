@@ -98,6 +98,12 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         (None, ScaleName::Quick) => "results/quick".into(),
         (None, ScaleName::Paper) => "results/paper".into(),
     };
+    if let [skipped, ..] = reproduction.skipped()
+        && reproduction.skipped().len() == request.experiments.len()
+    {
+        let (name, reason) = (&skipped.experiment, &skipped.reason);
+        return Err(BadInput(format!("nothing to do: {name} {reason}")).into());
+    }
     Request::check_place(&out)?;
     if !args.batch.quiet {
         for skipped in reproduction.skipped() {

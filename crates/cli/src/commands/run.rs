@@ -161,6 +161,17 @@ impl Work {
     fn resume(path: &Path, args: &RunArgs) -> Result<Option<Self>> {
         let Some(left) = LeftBehind::find(path)? else {
             console::message(&format!("{}: the run is finished", path.display()));
+            if args.json {
+                // Whoever names the partial folder means the run.
+                let named = path.join("summary.json").exists();
+                let folder = if named {
+                    path
+                } else {
+                    &path.with_extension("")
+                };
+                let summary = RunLog::read_summary(folder)?;
+                console::result(&serde_json::to_string(&summary)?)?;
+            }
             return Ok(None);
         };
         let scenario = left.scenario()?;

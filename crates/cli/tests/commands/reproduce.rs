@@ -417,7 +417,13 @@ fn the_papers_experiments_are_listed_and_images_asked_for() {
         listed.lines().count() == 11 && listed.contains("table4"),
         "{listed}"
     );
-    let told = place.done(&["reproduce", "fig10", "--out", "r"]);
+    let told = place.refused(&["reproduce", "fig10", "--out", "r"]);
+    assert!(
+        told.contains("fig10 needs") && told.contains("--data-dir"),
+        "{told}"
+    );
+    assert!(!place.path("r").exists());
+    let told = place.done(&["reproduce", "fig10", "losses.toml", "--out", "r"]);
     assert!(
         told.contains("fig10 is skipped") && told.contains("--data-dir"),
         "{told}"
