@@ -74,7 +74,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
             PathBuf::from("runs").join(name)
         }
     };
-    if !out.join(MARK).exists() {
+    let new = !out.join(MARK).exists();
+    if new {
         check_data(&plan.base)?;
     }
     claim(&out, &shared)?;
@@ -82,6 +83,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let done = args
         .batch
         .run(&runs.iter().flatten().collect::<Vec<_>>(), &folder)?;
+    if new && done.ran == 0 && !done.failures.is_empty() {
+        release(&out, &folder);
+    }
     args.batch.conclude(done, &folder)?;
 
     let stored = plan.stored(&folder)?;
@@ -129,6 +133,14 @@ fn plan(args: &CompareArgs) -> Result<ComparePlan> {
         targets,
         args.full,
     )?)
+}
+
+/// Removes a new folder in which nothing came about, so that it does not refuse the corrected command.
+fn release(out: &Path, runs: &Path) {
+    // Best effort: what is not empty stays, and there is an error to report already.
+    if fs::remove_dir(runs).is_ok() && fs::remove_file(out.join(MARK)).is_ok() {
+        _ = fs::remove_dir(out);
+    }
 }
 
 /// Refuses settings that a comparison would overrule.

@@ -288,6 +288,8 @@ fn what_cannot_be_compared_is_refused_by_name() {
         ("seed=7", "--first-seed"),
         ("method=direct_drop", "--methods"),
         ("data.dir=/nope", "`data.dir` is \"/nope\""),
+        // Nobody knows before the data are loaded.
+        ("data.data_volume=50000", "the training set holds"),
     ] {
         let flags = ["--methods", "hfl", "--seeds", "1", "--set", setting];
         let output = small(&out, &flags);

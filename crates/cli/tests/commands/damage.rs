@@ -150,7 +150,7 @@ fn a_damaged_run_is_run_again_when_its_folder_is_deleted() {
 /// Ten classes of images of four by four pixels, as idx files.
 fn write_images(dir: &Path) {
     fs::create_dir_all(dir).unwrap();
-    for (name, count) in [("train", 1_000_u32), ("t10k", 100)] {
+    for (name, count) in [("train", 2_000_u32), ("t10k", 100)] {
         let header = |magic: u32, sizes: &[u32]| -> Vec<u8> {
             let numbers = [magic].into_iter().chain(sizes.iter().copied());
             numbers.flat_map(u32::to_be_bytes).collect()

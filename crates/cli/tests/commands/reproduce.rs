@@ -315,7 +315,12 @@ fn a_merge_that_fails_leaves_nothing_behind() {
             "interrupted run",
         ),
         ("summary.json", version, "0.0.1", "version 0.0.1"),
-        ("scenario.toml", "seed = 1", "seed = 7", "another scenario"),
+        (
+            "scenario.toml",
+            "max_rounds = 3",
+            "max_rounds = 4",
+            "another scenario",
+        ),
     ];
     for (file, from, to, words) in damages {
         let whole = fs::read_to_string(run.join(file)).unwrap();
