@@ -440,7 +440,7 @@ mod tests {
         for (setting, field) in [
             ("devices.count=20", "devices"),
             ("uavs={speed_mps=15}", "uavs"),
-            ("data.data_volume=4000", "data"),
+            ("data.data_volume=3000", "data"),
             ("mobility.kind=static", "mobility"),
             ("faults=[{kind=\"loss\", uav=0, round=2}]", "faults"),
             ("stop.targets=[0.3]", "stop.targets"),
