@@ -39,18 +39,14 @@ fn reasons<'a>(runs: impl Iterator<Item = &'a StoredRun>) -> Reasons {
     reasons
 }
 
-/// `2 diverged, 1 out of rounds`.
-fn reason_words(reasons: &Reasons) -> String {
-    let words = |(reason, runs): (&String, &usize)| {
-        let reason = match reason.as_str() {
-            "max_rounds" => "out of rounds",
-            "no_uav_left" => "without UAVs",
-            "target_accuracy" => "at the scenario's own target",
-            other => other,
-        };
-        format!("{runs} {reason}")
-    };
-    reasons.iter().map(words).collect::<Vec<_>>().join(", ")
+/// How runs that ended so are called.
+fn reason_words(reason: &str) -> &str {
+    match reason {
+        "max_rounds" => "out of rounds",
+        "no_uav_left" => "without UAVs",
+        "target_accuracy" => "at the scenario's own target",
+        other => other,
+    }
 }
 
 /// One method over all seeds.
@@ -200,16 +196,22 @@ impl Comparison {
         text
     }
 
-    /// Which methods' runs never reached a target, and why they ended; none when all reached it.
+    /// How many runs never reached a target, why they ended, and whose they are; none when all reached it.
     #[must_use]
     pub fn missed(&self, target: usize) -> Option<String> {
-        let of = |method: &MethodStatistics| {
-            let missed = &method.targets.get(target)?.missed;
-            let words = || format!("{} ({})", method.label, reason_words(missed));
-            (!missed.is_empty()).then(words)
+        let mut missed: BTreeMap<&str, (usize, Vec<&str>)> = BTreeMap::new();
+        for method in &self.methods {
+            for (reason, runs) in &method.targets.get(target)?.missed {
+                let (sum, labels) = missed.entry(reason).or_default();
+                *sum += runs;
+                labels.push(&method.label);
+            }
+        }
+        let words = |(reason, (runs, labels)): (&&str, &(usize, Vec<&str>))| {
+            format!("{runs} {} ({})", reason_words(reason), labels.join(", "))
         };
-        let words: Vec<String> = self.methods.iter().filter_map(of).collect();
-        (!words.is_empty()).then(|| format!("Never reached by runs of {}.", words.join(", ")))
+        let words: Vec<String> = missed.iter().map(words).collect();
+        (!words.is_empty()).then(|| format!("Runs that never reached it: {}.", words.join("; ")))
     }
 
     /// What whole runs spent, by item; what would be 0.00 in every row is left out, but for the sum.
@@ -457,9 +459,9 @@ mod tests {
             text.contains("only over the runs that reached it"),
             "{text}"
         );
-        let missed = "Never reached by runs of direct_drop (1 out of rounds).";
+        let missed = "Runs that never reached it: 1 out of rounds (direct_drop).";
         assert!(text.contains(missed), "{text}");
-        assert_eq!(text.matches("Never reached").count(), 1, "{text}");
+        assert_eq!(text.matches("never reached").count(), 1, "{text}");
     }
 
     #[test]
@@ -477,7 +479,7 @@ mod tests {
         assert_eq!(counts(&method.targets[1].missed), [("diverged".into(), 1)]);
         let text = comparison.markdown();
         assert!(
-            text.contains("direct_drop (1 diverged)") && !text.contains("longer"),
+            text.contains("1 diverged (direct_drop)") && !text.contains("longer"),
             "{text}"
         );
         let table = csv(&plan, &runs);

@@ -358,7 +358,7 @@ mod tests {
         let html = of_comparison(&comparison, &[]);
         assert!(html.contains("25.0 ± 0.0 % (2 seeds)"), "{html}");
         assert!(
-            html.contains("Never reached by runs of b (1 diverged)."),
+            html.contains("Runs that never reached it: 1 diverged (b)."),
             "{html}"
         );
         assert!(
