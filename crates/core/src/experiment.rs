@@ -29,9 +29,33 @@ mod reproduction_tests;
 #[cfg(test)]
 mod tests;
 
+use std::fs;
 use std::path::Path;
 
 use crate::{Error, disk};
+
+/// Refuses a folder that is neither empty nor has the mark of its kind, a file that is written before all others.
+///
+/// # Errors
+/// When the folder is a file, or holds something else than `kind`.
+pub fn check_place(folder: &Path, mark: &str, kind: &str) -> Result<(), Error> {
+    let refuse = |reason: String| Error::Output {
+        path: folder.into(),
+        reason,
+    };
+    if folder.exists() && !folder.is_dir() {
+        return Err(refuse("is a file".into()));
+    }
+    // Whoever was killed while it wrote the mark left a part of it.
+    let of_mark = |entry: fs::DirEntry| entry.file_name().to_string_lossy().contains(mark);
+    let foreign = fs::read_dir(folder).is_ok_and(|entries| !entries.flatten().all(of_mark));
+    if foreign && !folder.join(mark).is_file() {
+        return Err(refuse(format!(
+            "is not empty and holds no {kind}; choose another"
+        )));
+    }
+    Ok(())
+}
 
 /// Writes a file so that it is there whole or not at all.
 ///

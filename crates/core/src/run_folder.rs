@@ -1,5 +1,5 @@
 //! A run on disk: `scenario.toml`, `rounds.csv`, `uavs.csv`, `devices.jsonl`, `events.jsonl`,
-//! `summary.json`, `model.safetensors`. [`RunLog`] reads one back.
+//! `summary.json`, `model.safetensors`, and `inputs.sha256` when the scenario names files. [`RunLog`] reads one back.
 //!
 //! Everything is written to `NAME.partial` beside the final place and renamed when it is complete:
 //! a folder that carries the final name is whole. While a run writes it, the partial folder is locked;
@@ -20,11 +20,15 @@ use crate::scenario::Scenario;
 use crate::world::Status;
 use crate::{Error, checkpoint, disk};
 
+mod damage;
+mod inputs;
 mod place;
 mod read;
 
+pub(crate) use damage::damaged;
+pub(crate) use inputs::check as check_inputs;
 pub use place::{LeftBehind, is_free};
-use place::{check_target, clear, lock, partial_of, refuse};
+use place::{check_partial, check_target, clear, lock, partial_of, refuse};
 
 pub use read::RunLog;
 
@@ -41,8 +45,9 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Starts a folder for a run; an existing one is refused, or replaced at the end when `force`. So is an unfinished run
-    /// that could go on from a checkpoint; what else an earlier run left unfinished is removed.
+    /// Starts a folder for a run; an existing run is refused, or replaced at the end when `force`. So is an unfinished run
+    /// that could go on from a checkpoint; what else an earlier run left unfinished is removed. A folder that holds
+    /// something else than a run is refused always.
     ///
     /// # Errors
     /// When the folder exists, is being written, or cannot be made.
@@ -51,6 +56,7 @@ impl RunFolder {
         let partial = partial_of(path);
         let left_behind = partial.exists();
         fs::create_dir_all(&partial).map_err(Error::io("create", &partial))?;
+        check_partial(&partial)?;
         let lock = lock(&partial)?;
         if left_behind {
             if let (false, Some((round, _))) = (force, checkpoint::list(&partial).first()) {
@@ -69,6 +75,7 @@ impl RunFolder {
             &partial.join("scenario.toml"),
             scenario.to_toml()?.as_bytes(),
         )?;
+        inputs::write(&partial, scenario)?;
         Self::begin(path, partial, lock)
     }
 

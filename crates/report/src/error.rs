@@ -14,6 +14,14 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A run that was given before.
+    #[error("{}: the same scenario and seed as {}, allowed: every run once", path.display(), other.display())]
+    Twice {
+        /// The folder.
+        path: PathBuf,
+        /// The folder before it.
+        other: PathBuf,
+    },
     /// A file of results that does not say what such a file says.
     #[error("{}: {source}", path.display())]
     Json {

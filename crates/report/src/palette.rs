@@ -1,7 +1,7 @@
 //! Every colour of every picture, page and plot, in one place.
 //!
-//! Okabe and Ito's eight, told apart by readers with any kind of colour vision, and a few that only
-//! ever stand beside a name.
+//! Okabe and Ito's eight, told apart by readers with any kind of colour vision, some more for methods from the
+//! ninth on, which have dashes as well, and a few that only ever stand beside a name.
 
 use aerofed::experiment::figures::Styles;
 use aerofed::record::{EnergyItem, TimeItem};
@@ -20,9 +20,15 @@ pub(crate) const GREY: &str = "#9aa0a6";
 const ROSE: &str = "#E8C4D9";
 const MINT: &str = "#A6DBCB";
 const LILAC: &str = "#B8A9C9";
+const WINE: &str = "#882255";
+const OLIVE: &str = "#8F8F1F";
+const INDIGO: &str = "#332288";
+const TEAL: &str = "#2A9D9D";
+const RED: &str = "#C1272D";
+const SLATE: &str = "#5F6B7A";
 
 /// What each colour is called in style sheets, and what it turns into on a dark screen.
-pub(crate) const ON_SCREEN: [(&str, &str, &str); 13] = [
+pub(crate) const ON_SCREEN: [(&str, &str, &str); 19] = [
     (ORANGE, "orange", "#F2B134"),
     (SKY, "sky", "#8ACBF3"),
     (GREEN, "green", "#2FBF94"),
@@ -36,6 +42,12 @@ pub(crate) const ON_SCREEN: [(&str, &str, &str); 13] = [
     (ROSE, "rose", "#8F6B80"),
     (MINT, "mint", "#5E8F82"),
     (LILAC, "lilac", "#7F7396"),
+    (WINE, "wine", "#C95A91"),
+    (OLIVE, "olive", "#BDBD4A"),
+    (INDIGO, "indigo", "#8C7BE0"),
+    (TEAL, "teal", "#4CC2C2"),
+    (RED, "red", "#EF5A60"),
+    (SLATE, "slate", "#A3AFBD"),
 ];
 
 /// A colour's name in style sheets.
@@ -56,14 +68,18 @@ pub(crate) struct Look {
 
 /// The look of a number of [`Styles`]: a colour for the method, a shade for the label.
 pub(crate) fn look(style: usize) -> Look {
-    const COLOURS: [&str; 8] = [BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, BROWN, BLACK];
+    // Behind the first eight colours dashes help those who cannot tell all of them apart.
+    const PLAIN: usize = 8;
+    const COLOURS: [&str; 14] = [
+        BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, BROWN, BLACK, WINE, OLIVE, INDIGO, TEAL, RED,
+        SLATE,
+    ];
     const DASHES: [&str; 3] = ["", "7 3", "2 3"];
     const OPACITIES: [f64; 5] = [1.0, 0.72, 0.52, 0.38, 0.28];
     let (method, shade) = (style % Styles::METHODS, style / Styles::METHODS);
     Look {
-        // Moved on each time around, so that variants of `cehfed` among the methods do not look like it.
-        colour: COLOURS[(method + 3 * (method / COLOURS.len())) % COLOURS.len()],
-        dash: DASHES[(method / COLOURS.len() + shade) % DASHES.len()],
+        colour: COLOURS[method % COLOURS.len()],
+        dash: DASHES[(method / PLAIN + shade) % DASHES.len()],
         opacity: OPACITIES[shade % OPACITIES.len()],
     }
 }
@@ -134,7 +150,8 @@ mod tests {
         let mut looks: Vec<Look> = Vec::new();
         for entry in REGISTRY {
             let first = look(styles.of(entry.name, entry.name));
-            assert!(!looks.contains(&first), "{}", entry.name);
+            let same = looks.iter().any(|look| look.colour == first.colour);
+            assert!(!same, "{}", entry.name);
             looks.push(first);
             let other = look(styles.of(entry.name, "other"));
             assert_eq!((first.colour, first.opacity), (other.colour, 1.0));
@@ -153,7 +170,7 @@ mod tests {
     fn every_colour_has_a_name_of_its_own_on_screens() {
         let used = EnergyItem::ALL.map(energy_colour).to_vec();
         let used = used.into_iter().chain(TimeItem::ALL.map(time_colour));
-        let used = used.chain((0..8).map(|style| look(style).colour));
+        let used = used.chain((0..14).map(|style| look(style).colour));
         for colour in used.chain((0..7).map(uav_colour)) {
             assert!(ON_SCREEN.iter().any(|(paper, ..)| *paper == colour));
         }

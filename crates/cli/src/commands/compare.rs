@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use aerofed::experiment::comparison::{Comparison, csv, panels};
 use aerofed::experiment::plan::{ComparePlan, Contender, digest};
 use aerofed::experiment::stored::first_difference;
-use aerofed::experiment::write_whole;
+use aerofed::experiment::{check_place, write_whole};
 use aerofed::{Error, Scenario};
-use aerofed_report::panel_svg;
+use aerofed_report::{Report, panel_svg};
 use anyhow::Result;
 use clap::Args;
 
 use super::batch::BatchArgs;
-use super::{report, scenario};
+use super::scenario;
 use crate::console::{self, BadInput};
 
 #[derive(Args)]
@@ -57,6 +57,9 @@ pub(crate) struct CompareArgs {
     batch: BatchArgs,
 }
 
+/// The file that makes a folder a comparison's.
+const MARK: &str = "scenario.toml";
+
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let plan = plan(args)?;
     let runs = plan.runs()?;
@@ -71,17 +74,26 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
             PathBuf::from("runs").join(name)
         }
     };
+    let new = !out.join(MARK).exists();
+    if new {
+        check_data(&plan.base)?;
+    }
     claim(&out, &shared)?;
     let folder = out.join("runs");
     let done = args
         .batch
         .run(&runs.iter().flatten().collect::<Vec<_>>(), &folder)?;
+    if new && done.ran == 0 && !done.failures.is_empty() {
+        release(&out, &folder);
+    }
     args.batch.conclude(done, &folder)?;
 
     let stored = plan.stored(&folder)?;
     let comparison = Comparison::new(&plan, &stored);
     let markdown = comparison.markdown();
     let json = serde_json::to_string_pretty(&comparison)?;
+    // Reads every file of every run: what is damaged is found before anything is overwritten.
+    let page = Report::of_comparison(&out, serde_json::from_str(&json)?)?.html();
     write_whole(&out.join("compare.csv"), csv(&plan, &stored).as_bytes())?;
     write_whole(&out.join("compare.json"), (json + "\n").as_bytes())?;
     write_whole(&out.join("compare.md"), markdown.as_bytes())?;
@@ -89,7 +101,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
         let path = out.join(format!("compare-{}.svg", panel.id));
         write_whole(&path, panel_svg(&panel).as_bytes())?;
     }
-    report::write_page(&out)?;
+    write_whole(&out.join("report.html"), page.as_bytes())?;
     if args.json {
         console::result(&serde_json::to_string(&comparison)?)?;
     } else {
@@ -103,6 +115,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
 
 fn plan(args: &CompareArgs) -> Result<ComparePlan> {
     let contenders = Contender::parse_list(&args.methods)?;
+    check_settings(&args.settings)?;
     let scenario = scenario::load(args.scenario.as_ref(), &args.settings)?;
     let base = Scenario::clone(&scenario);
     let Some(last) = args.first_seed.checked_add(args.seeds - 1) else {
@@ -122,34 +135,65 @@ fn plan(args: &CompareArgs) -> Result<ComparePlan> {
     )?)
 }
 
+/// Removes a new folder in which nothing came about, so that it does not refuse the corrected command.
+fn release(out: &Path, runs: &Path) {
+    // Best effort: what is not empty stays, and there is an error to report already.
+    if fs::remove_dir(runs).is_ok() && fs::remove_file(out.join(MARK)).is_ok() {
+        _ = fs::remove_dir(out);
+    }
+}
+
+/// Refuses settings that a comparison would overrule.
+fn check_settings(settings: &[String]) -> Result<()> {
+    for setting in settings {
+        let instead = match setting.split('=').next().unwrap_or_default().trim() {
+            "seed" => "--seeds and --first-seed",
+            "method" => "--methods",
+            _ => continue,
+        };
+        let reason = format!("`--set {setting}` has no effect here, allowed: {instead}");
+        return Err(BadInput(reason).into());
+    }
+    Ok(())
+}
+
+/// Refuses data that are not there.
+fn check_data(scenario: &Scenario) -> Result<()> {
+    let dir = &scenario.data.dir;
+    if dir.as_os_str().is_empty() || dir.is_dir() {
+        return Ok(());
+    }
+    let reason = format!("`data.dir` is {:?}, allowed: a folder that exists", dir);
+    Err(BadInput(reason).into())
+}
+
 /// Makes the folder this comparison's, or refuses one that is another's.
 fn claim(out: &Path, shared: &str) -> Result<(), Error> {
     let refuse = |reason: String| Error::Output {
         path: out.into(),
         reason,
     };
-    let mark = out.join("scenario.toml");
-    if mark.exists() {
-        let there = fs::read_to_string(&mark).map_err(Error::io("read", &mark))?;
-        if there != shared {
-            return Err(refuse(format!(
-                "holds a comparison in another scenario ({}); choose another",
-                first_difference(&there, shared)
-            )));
-        }
-        return Ok(());
+    check_place(out, MARK, "comparison")?;
+    let mark = out.join(MARK);
+    if !mark.exists() {
+        fs::create_dir_all(out).map_err(Error::io("create", out))?;
+        return write_whole(&mark, shared.as_bytes());
     }
-    if out.exists() && !out.is_dir() {
-        return Err(refuse("is a file".into()));
+    // Runs and reproductions have files of that name or may have: these are theirs alone.
+    if let Some(theirs) = ["summary.json", "request.json"]
+        .iter()
+        .find(|name| out.join(name).exists())
+    {
+        return Err(refuse(format!(
+            "holds a run or a reproduction ({theirs}); choose another"
+        )));
     }
-    // Whoever was killed while it wrote the mark left a part of it.
-    let of_mark = |entry: &fs::DirEntry| {
-        let name = entry.file_name();
-        name.to_string_lossy().contains("scenario.toml")
-    };
-    if fs::read_dir(out).is_ok_and(|entries| !entries.flatten().all(|entry| of_mark(&entry))) {
-        return Err(refuse("is not empty and holds no comparison".into()));
+    let there = fs::read_to_string(&mark).map_err(Error::io("read", &mark))?;
+    if there != shared {
+        return Err(refuse(format!(
+            "holds a comparison in another scenario ({}); choose another",
+            first_difference(&there, shared)
+        )));
     }
-    fs::create_dir_all(out).map_err(Error::io("create", out))?;
-    write_whole(&mark, shared.as_bytes())
+    Ok(())
 }

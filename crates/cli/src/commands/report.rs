@@ -1,7 +1,7 @@
 //! `aerofed report`
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use aerofed::Error;
 use aerofed::experiment::write_whole;
@@ -61,12 +61,6 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// The page of a comparison or a reproduction, in its folder.
-pub(super) fn write_page(folder: &Path) -> Result<()> {
-    let page = Report::read(&[folder.to_owned()])?.html();
-    Ok(write_whole(&folder.join("report.html"), page.as_bytes())?)
 }
 
 fn remark(args: &ReportArgs, text: &str) {

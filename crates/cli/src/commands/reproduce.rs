@@ -7,11 +7,11 @@ use aerofed::experiment::built_in;
 use aerofed::experiment::reproduction::{Reproduction, Request};
 use aerofed::experiment::results::{Results, Scale, Verdict};
 use aerofed::experiment::write_whole;
+use aerofed_report::Report;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use super::batch::BatchArgs;
-use super::report;
 use crate::console::{self, BadInput};
 
 #[derive(Args)]
@@ -98,6 +98,13 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         (None, ScaleName::Quick) => "results/quick".into(),
         (None, ScaleName::Paper) => "results/paper".into(),
     };
+    if let [skipped, ..] = reproduction.skipped()
+        && reproduction.skipped().len() == request.experiments.len()
+    {
+        let (name, reason) = (&skipped.experiment, &skipped.reason);
+        return Err(BadInput(format!("nothing to do: {name} {reason}")).into());
+    }
+    Request::check_place(&out)?;
     if !args.batch.quiet {
         for skipped in reproduction.skipped() {
             let (name, reason) = (&skipped.experiment, &skipped.reason);
@@ -157,9 +164,11 @@ fn read(path: &Path) -> Result<String> {
 /// `results.json`, `results.md` and the page.
 pub(super) fn write_results(out: &Path, results: &Results) -> Result<()> {
     let json = serde_json::to_string_pretty(results)? + "\n";
+    // Reads the files of the runs: what is damaged is found before anything is overwritten.
+    let page = Report::of_results(out, serde_json::from_str(&json)?)?.html();
     write_whole(&out.join("results.json"), json.as_bytes())?;
     write_whole(&out.join("results.md"), results.markdown().as_bytes())?;
-    report::write_page(out)
+    Ok(write_whole(&out.join("report.html"), page.as_bytes())?)
 }
 
 /// What became of the claims, in a line.

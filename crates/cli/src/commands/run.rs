@@ -44,7 +44,7 @@ pub(crate) struct RunArgs {
     /// Where to write; default: a new folder under runs/
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Replace the folder given by --out if it exists
+    /// Replace the run in the folder given by --out if there is one
     #[arg(long)]
     force: bool,
     /// Continue the run in this folder from its last good checkpoint
@@ -161,6 +161,17 @@ impl Work {
     fn resume(path: &Path, args: &RunArgs) -> Result<Option<Self>> {
         let Some(left) = LeftBehind::find(path)? else {
             console::message(&format!("{}: the run is finished", path.display()));
+            if args.json {
+                // Whoever names the partial folder means the run.
+                let named = path.join("summary.json").exists();
+                let folder = if named {
+                    path
+                } else {
+                    &path.with_extension("")
+                };
+                let summary = RunLog::read_summary(folder)?;
+                console::result(&serde_json::to_string(&summary)?)?;
+            }
             return Ok(None);
         };
         let scenario = left.scenario()?;

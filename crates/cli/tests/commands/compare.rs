@@ -35,11 +35,11 @@ fn aerofed(args: &[&str]) -> Output {
         .unwrap()
 }
 
-fn small(out: &Path, more: &[&str]) -> Output {
+pub(crate) fn small(out: &Path, more: &[&str]) -> Output {
     aerofed(&[&SMALL[..], &["--out", out.to_str().unwrap()], more].concat())
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -64,7 +64,7 @@ const DERIVED: [&str; 6] = [
     "report.html",
 ];
 
-fn derived(out: &Path) -> Vec<Vec<u8>> {
+pub(crate) fn derived(out: &Path) -> Vec<Vec<u8>> {
     DERIVED
         .iter()
         .map(|name| fs::read(out.join(name)).unwrap())
@@ -252,6 +252,18 @@ fn what_cannot_be_compared_is_refused_by_name() {
         ("hfl:nothing.like=it", "1", "0.5", "nothing"),
         ("hfl:uavs.battery_j=-5", "1", "0.5", "uavs.battery_j"),
         ("hfl:seed=4", "1", "0.5", "seed"),
+        (
+            "hfl,x=hfl:devices.count=9",
+            "1",
+            "0.5",
+            "which all methods share",
+        ),
+        (
+            "hfl,x=hfl:stop.targets=[0.1]",
+            "1",
+            "0.5",
+            "which all methods share",
+        ),
         ("", "1", "0.5", "method"),
         ("hfl", "0", "0.5", "--seeds"),
         ("hfl", "-1", "0.5", "--seeds"),
@@ -270,6 +282,20 @@ fn what_cannot_be_compared_is_refused_by_name() {
             "{methods} {seeds} {targets}: {said}"
         );
         assert!(said.contains(named) && !said.contains("panicked"), "{said}");
+        assert!(!out.exists());
+    }
+    for (setting, named) in [
+        ("seed=7", "--first-seed"),
+        ("method=direct_drop", "--methods"),
+        ("data.dir=/nope", "`data.dir` is \"/nope\""),
+        // Nobody knows before the data are loaded.
+        ("data.data_volume=50000", "the training set holds"),
+    ] {
+        let flags = ["--methods", "hfl", "--seeds", "1", "--set", setting];
+        let output = small(&out, &flags);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{setting}: {said}");
+        assert!(said.contains(named), "{setting}: {said}");
         assert!(!out.exists());
     }
     for flags in [

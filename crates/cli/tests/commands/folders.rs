@@ -39,6 +39,39 @@ fn an_unfinished_run_is_not_overwritten_and_one_under_way_not_even_by_force() {
     assert!(place.path("run/summary.json").exists());
 }
 
+#[test]
+fn force_replaces_runs_and_nothing_else() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("empty")).unwrap();
+    let compare =
+        "compare small.toml --methods hfl --seeds 1 --out compared --set stop.max_rounds=1";
+    let compared = Command::new(assert_cmd::cargo::cargo_bin!("aerofed"))
+        .current_dir(place.path(""))
+        .args(compare.split(' '))
+        .output();
+    assert_eq!(code(&compared.unwrap()), 0);
+    fs::create_dir_all(place.path("thesis/src")).unwrap();
+    fs::write(place.path("thesis/scenario.toml"), "x").unwrap();
+    fs::create_dir_all(place.path("mine.partial/src")).unwrap();
+    let forced = |out| place.run(&["small.toml", "--rounds", "1", "--force", "--out", out]);
+    for (out, named) in [
+        ("compared", "compared: exists and holds something else"),
+        ("thesis", "thesis: exists and holds something else"),
+        ("mine", "mine.partial: holds something else"),
+    ] {
+        let output = forced(out);
+        assert_eq!(code(&output), 2, "{out}");
+        assert!(told(&output).contains(named), "{}", told(&output));
+        assert_eq!(told(&output).lines().count(), 1, "{}", told(&output));
+    }
+    assert!(place.path("compared/compare.csv").exists());
+    assert!(place.path("thesis/src").exists() && place.path("mine.partial/src").exists());
+    for out in ["empty", "run", "run"] {
+        let output = forced(out);
+        assert_eq!(code(&output), 0, "{}", told(&output));
+    }
+}
+
 /// Files that may not grow beyond so many blocks of 512 bytes stand in for a full disk, without a mount.
 #[test]
 fn a_disk_that_fills_up_ends_the_run_and_what_was_complete_goes_on_later() {

@@ -9,6 +9,7 @@
 
 mod bad_input;
 mod compare;
+mod damage;
 mod deploy;
 mod docs;
 #[cfg(unix)]

@@ -123,6 +123,44 @@ fn several_runs_and_a_comparison_share_a_page() {
     }
 }
 
+fn refused(args: &[&str]) -> String {
+    let output = aerofed(args);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+    said
+}
+
+#[test]
+fn a_run_counts_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (a, b, page) = (path("a"), path("b"), path("page.html"));
+    run(Path::new(&a), &[]);
+    run(Path::new(&b), &[]);
+    for twice in [&a, &b, &format!("{a}/")] {
+        let said = refused(&["report", &a, twice, "--out", &page]);
+        let words = format!("{twice}: the same scenario and seed as {a}");
+        assert!(said.contains(&words), "{said}");
+        assert!(!Path::new(&page).exists());
+    }
+}
+
+#[test]
+fn a_comparison_that_was_broken_off_says_how_to_go_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("c");
+    for name in ["hfl-1", "hfl-2", "hfl-3.partial"] {
+        fs::create_dir_all(folder.join("runs").join(name)).unwrap();
+        fs::write(folder.join("runs").join(name).join("summary.json"), "{}").unwrap();
+    }
+    let said = refused(&["report", folder.to_str().unwrap()]);
+    assert!(said.contains("2 runs are finished"), "{said}");
+    assert!(said.contains("the same compare command"), "{said}");
+    fs::write(folder.join("request.json"), "{}").unwrap();
+    let said = refused(&["report", folder.to_str().unwrap()]);
+    assert!(said.contains("the same reproduce command"), "{said}");
+}
+
 #[test]
 fn folders_that_tell_nothing_are_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -149,9 +187,7 @@ fn folders_that_tell_nothing_are_refused() {
     for (folders, words) in cases {
         let folders = folders.iter().map(String::as_str);
         let args: Vec<&str> = ["report"].into_iter().chain(folders).collect();
-        let output = aerofed(&args);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        let said = refused(&args);
         assert!(said.contains(words), "{args:?}: {said}");
     }
     let folder = path("empty");

@@ -250,16 +250,125 @@ fn folders_that_do_not_belong_together_are_refused() {
             .contains("nowhere")
     );
 
-    let run = fs::read_dir(place.path("b/runs"))
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let run = first_run(&place.path("b"));
     let rounds = fs::read_to_string(run.join("rounds.csv")).unwrap();
-    fs::write(run.join("rounds.csv"), rounds.replacen("\n1,", "\n1,9", 1)).unwrap();
+    let (before, last) = rounds.trim_end().rsplit_once('\n').unwrap();
+    let later = last.replacen("3,", "3,9", 1);
+    fs::write(run.join("rounds.csv"), format!("{before}\n{later}\n")).unwrap();
     let told = place.refused(&["merge", "a", "b", "--out", "y"]);
     assert!(told.contains("rounds.csv differs"), "{told}");
+}
+
+fn compare(out: &str) -> Vec<&str> {
+    const FLAGS: &str = "compare --set devices.count=20 --set data.data_volume=300 --set model.name=logistic \
+                         --set stop.max_rounds=1 --methods hfl --seeds 1 --out";
+    FLAGS.split_whitespace().chain([out]).collect()
+}
+
+#[test]
+fn folders_of_others_are_left_alone() {
+    let place = Place::new();
+    let reproduce = |out| ["reproduce", "losses.toml", "--quiet", "--out", out];
+    fs::create_dir(place.path("precious")).unwrap();
+    fs::write(place.path("precious/thesis.txt"), "x").unwrap();
+    place.done(&reproduce("r"));
+    place.done(&compare("c"));
+    for out in ["precious", "c"] {
+        for args in [&reproduce(out)[..], &["merge", "r", "--out", out]] {
+            let told = place.refused(args);
+            let words = format!("{out}: is not empty and holds no reproduction");
+            assert!(told.contains(&words), "{told}");
+        }
+        assert!(!place.path(out).join("request.json").exists());
+    }
+    assert_eq!(fs::read_dir(place.path("precious")).unwrap().count(), 1);
+    for (out, words) in [
+        ("r", "holds no comparison"),
+        ("precious", "holds no comparison"),
+        ("c", "holds a run or a reproduction (request.json)"),
+    ] {
+        fs::write(place.path("c/request.json"), "{}").unwrap();
+        let told = place.refused(&compare(out));
+        assert!(told.contains(words), "{told}");
+    }
+}
+
+#[test]
+fn a_merge_that_fails_leaves_nothing_behind() {
+    let place = Place::new();
+    let shard = |shard, out| {
+        let args = ["reproduce", "time.toml", "--shard", shard, "--out", out];
+        place.done(&args);
+    };
+    shard("1/2", "a");
+    shard("2/2", "b");
+    place.done(&["reproduce", "curves.toml", "--seeds", "1", "--out", "other"]);
+    let run = first_run(&place.path("b"));
+    let name = run.file_name().unwrap().to_str().unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    let damages: [(&str, &str, &str, &str); 4] = [
+        ("uavs.csv", ",active,", ",asleep,", "uavs.csv, line 2"),
+        (
+            "summary.json",
+            "max_rounds",
+            "interrupted",
+            "interrupted run",
+        ),
+        ("summary.json", version, "0.0.1", "version 0.0.1"),
+        (
+            "scenario.toml",
+            "max_rounds = 3",
+            "max_rounds = 4",
+            "another scenario",
+        ),
+    ];
+    for (file, from, to, words) in damages {
+        let whole = fs::read_to_string(run.join(file)).unwrap();
+        fs::write(run.join(file), whole.replacen(from, to, 1)).unwrap();
+        let told = place.refused(&["merge", "a", "b", "--out", "x"]);
+        assert!(told.contains(&format!("b/runs/{name}")), "{told}");
+        assert!(told.contains(words), "{told}");
+        assert!(!place.path("x").exists(), "{words}");
+        fs::write(run.join(file), whole).unwrap();
+    }
+    let told = place.refused(&["merge", "a", "other", "--out", "x"]);
+    assert!(told.contains("merge other: the folders differ"), "{told}");
+    assert!(!place.path("x").exists());
+    let told = place.done(&["merge", "a", "b", "--out", "x"]);
+    assert!(told.contains("took 8 runs"), "{told}");
+}
+
+fn first_run(results: &Path) -> PathBuf {
+    let folders = fs::read_dir(results.join("runs")).unwrap();
+    folders.map(|entry| entry.unwrap().path()).min().unwrap()
+}
+
+#[test]
+fn a_damaged_run_is_named_before_results_are_overwritten() {
+    let place = Place::new();
+    let reproduce = ["reproduce", "curves.toml", "--out", "a", "--seeds", "1"];
+    place.done(&reproduce);
+    let derived = || {
+        let names = ["results.json", "results.md", "report.html"];
+        names.map(|name| fs::read(place.path("a").join(name)).unwrap())
+    };
+    let before = derived();
+    let run = first_run(&place.path("a"));
+    let rounds = fs::read_to_string(run.join("rounds.csv")).unwrap();
+    let (fewer, _) = rounds.trim_end().rsplit_once('\n').unwrap();
+    fs::write(run.join("rounds.csv"), format!("{fewer}\n")).unwrap();
+    for args in [
+        &reproduce[..],
+        &["merge", "a", "--out", "b"],
+        &["report", "a"],
+    ] {
+        let told = place.refused(args);
+        let name = run.file_name().unwrap().to_str().unwrap();
+        for words in [name, "rounds.csv 2", "delete the folder"] {
+            assert!(told.contains(words), "{args:?}: {told}");
+        }
+        assert!(derived() == before, "{args:?}");
+    }
 }
 
 #[test]
@@ -313,7 +422,13 @@ fn the_papers_experiments_are_listed_and_images_asked_for() {
         listed.lines().count() == 11 && listed.contains("table4"),
         "{listed}"
     );
-    let told = place.done(&["reproduce", "fig10", "--out", "r"]);
+    let told = place.refused(&["reproduce", "fig10", "--out", "r"]);
+    assert!(
+        told.contains("fig10 needs") && told.contains("--data-dir"),
+        "{told}"
+    );
+    assert!(!place.path("r").exists());
+    let told = place.done(&["reproduce", "fig10", "losses.toml", "--out", "r"]);
     assert!(
         told.contains("fig10 is skipped") && told.contains("--data-dir"),
         "{told}"

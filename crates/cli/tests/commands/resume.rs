@@ -182,6 +182,12 @@ fn what_cannot_be_resumed_says_why() {
     let output = place.run(&["--resume", "done"]);
     assert_eq!(code(&output), 0);
     assert!(told(&output).contains("finished"), "{}", told(&output));
+    for name in ["done", "done.partial"] {
+        let mut command = place.command(&["--resume", name, "--json"]);
+        let output = command.stdout(Stdio::piped()).output().unwrap();
+        let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((code(&output), &summary["rounds"]), (0, &1.into()));
+    }
     assert!(files(&place.path("done")) == before);
 
     // Whoever resumes gives nothing that the folder says.

@@ -1,17 +1,18 @@
 //! Methods side by side: what each target cost, and what the first saves against the others.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
 use super::curve::{Along, mean_accuracy};
 use super::figures::Styles;
-use super::markdown::{percent, plus_minus, seed_words, table};
+use super::markdown::{exact_percent, percent, plus_minus, seed_words, table};
 use super::plan::{ComparePlan, Contender};
 use super::quantity::Quantity;
 use super::results::{Axis, Panel, PanelKind, Series};
 use super::statistics::{Estimate, saving};
-use super::stored::{Stand, StoredRun};
+use super::stored::{Stand, StoredRun, word};
 use crate::record::{Energy, EnergyItem, Time, TimeItem};
 
 /// All statistics of a comparison: `compare.json`.
@@ -27,6 +28,27 @@ pub struct Comparison {
     pub methods: Vec<MethodStatistics>,
 }
 
+/// Why runs ended, in the words of `summary.json`, and how many of them.
+pub type Reasons = BTreeMap<String, usize>;
+
+fn reasons<'a>(runs: impl Iterator<Item = &'a StoredRun>) -> Reasons {
+    let mut reasons = Reasons::new();
+    for run in runs {
+        *reasons.entry(word(run.summary.stopped_by)).or_default() += 1;
+    }
+    reasons
+}
+
+/// How runs that ended so are called.
+fn reason_words(reason: &str) -> &str {
+    match reason {
+        "max_rounds" => "out of rounds",
+        "no_uav_left" => "without UAVs",
+        "target_accuracy" => "at the scenario's own target",
+        other => other,
+    }
+}
+
 /// One method over all seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MethodStatistics {
@@ -38,6 +60,9 @@ pub struct MethodStatistics {
     pub settings: Vec<String>,
     /// What each target took, by rising accuracy.
     pub targets: Vec<TargetStatistics>,
+    /// Why its runs ended, and how many of them.
+    #[serde(default)]
+    pub stopped_by: Reasons,
     /// Test accuracy after the last round.
     pub final_accuracy: Option<Estimate>,
     /// Best test accuracy of any round.
@@ -63,6 +88,9 @@ pub struct TargetStatistics {
     pub reached: usize,
     /// Runs.
     pub of: usize,
+    /// Why the runs that never reached it ended.
+    #[serde(default)]
+    pub missed: Reasons,
     /// Global rounds until then.
     pub rounds: Option<Estimate>,
     /// Simulated time until then, s.
@@ -90,6 +118,7 @@ impl Comparison {
                 method: contender.method.clone(),
                 settings: contender.settings.clone(),
                 targets: targets.map(|&t| at_target(t, mine, rivals)).collect(),
+                stopped_by: reasons(mine.iter()),
                 final_accuracy: over(|run| run.summary.final_accuracy),
                 best_accuracy: over(|run| run.summary.best_accuracy),
                 selected_per_round: over(StoredRun::selected_per_round),
@@ -127,12 +156,15 @@ impl Comparison {
             // Writing to a string cannot fail.
             _ = write!(
                 text,
-                "\nTo {} % accuracy:\n\n{}",
-                100.0 * target.accuracy,
+                "\nTo {} accuracy:\n\n{}",
+                exact_percent(target.accuracy),
                 table(&header, &rows)
             );
             if columns.clone().any(|(_, t)| (1..t.of).contains(&t.reached)) {
-                text += "\n\\* only over the runs that reached it: the others would have taken longer\n";
+                text += "\n\\* only over the runs that reached it\n";
+            }
+            if let Some(missed) = self.missed(index) {
+                _ = write!(text, "\n{missed}\n");
             }
         }
         let header = [
@@ -164,6 +196,24 @@ impl Comparison {
         text
     }
 
+    /// How many runs never reached a target, why they ended, and whose they are; none when all reached it.
+    #[must_use]
+    pub fn missed(&self, target: usize) -> Option<String> {
+        let mut missed: BTreeMap<&str, (usize, Vec<&str>)> = BTreeMap::new();
+        for method in &self.methods {
+            for (reason, runs) in &method.targets.get(target)?.missed {
+                let (sum, labels) = missed.entry(reason).or_default();
+                *sum += runs;
+                labels.push(&method.label);
+            }
+        }
+        let words = |(reason, (runs, labels)): (&&str, &(usize, Vec<&str>))| {
+            format!("{runs} {} ({})", reason_words(reason), labels.join(", "))
+        };
+        let words: Vec<String> = missed.iter().map(words).collect();
+        (!words.is_empty()).then(|| format!("Runs that never reached it: {}.", words.join("; ")))
+    }
+
     /// What whole runs spent, by item; what would be 0.00 in every row is left out, but for the sum.
     fn items<I: Copy>(
         &self,
@@ -191,17 +241,23 @@ impl Comparison {
 }
 
 impl TargetStatistics {
+    /// A saving, and over how many seeds it is where not over all.
+    #[must_use]
+    pub fn saving_words(&self, saving: Option<&Estimate>) -> String {
+        match saving {
+            Some(estimate) if estimate.n < self.of => {
+                format!("{} ({} seeds)", percent(saving), estimate.n)
+            }
+            _ => percent(saving),
+        }
+    }
+
     fn row(&self, method: &MethodStatistics) -> Vec<String> {
         let marked = |text: String| match self.reached < self.of && self.reached > 0 {
             true => text + " *",
             false => text,
         };
-        let counted = |saving: Option<&Estimate>| match saving {
-            Some(estimate) if estimate.n < self.of => {
-                format!("{} ({} seeds)", percent(saving), estimate.n)
-            }
-            _ => percent(saving),
-        };
+        let counted = |saving: Option<&Estimate>| self.saving_words(saving);
         vec![
             method.label.clone(),
             format!("{}/{} reached", self.reached, self.of),
@@ -275,6 +331,7 @@ fn at_target(
         accuracy,
         reached: stands.len(),
         of: mine.len(),
+        missed: reasons(mine.iter().filter(|run| run.reached(accuracy).is_none())),
         rounds: over(|stand| stand.round as f64),
         time_s: over(|stand| stand.clock_s),
         energy_j: over(|stand| stand.energy_j),
@@ -283,12 +340,13 @@ fn at_target(
     }
 }
 
-/// One row per method, seed and target: `compare.csv`. Cells of targets never reached are empty.
+/// One row per method, seed and target: `compare.csv`. Cells of targets never reached are empty; `stopped_by` says
+/// why the run ended.
 #[must_use]
 pub fn csv(plan: &ComparePlan, runs: &[Vec<StoredRun>]) -> String {
     let mut text = String::from(
         "method,seed,target,rounds,time_s,energy_j,run_rounds,final_accuracy,best_accuracy,\
-         selected_per_round,updates_computed,updates_lost,run\n",
+         selected_per_round,updates_computed,updates_lost,run,stopped_by\n",
     );
     for (contender, runs) in plan.contenders.iter().zip(runs) {
         for (run, target) in runs
@@ -303,7 +361,7 @@ pub fn csv(plan: &ComparePlan, runs: &[Vec<StoredRun>]) -> String {
             // Writing to a string cannot fail.
             _ = writeln!(
                 text,
-                "{},{},{target},{cost},{},{},{},{},{},{},{}",
+                "{},{},{target},{cost},{},{},{},{},{},{},{},{}",
                 csv_cell(&contender.label),
                 summary.seed,
                 summary.rounds,
@@ -313,6 +371,7 @@ pub fn csv(plan: &ComparePlan, runs: &[Vec<StoredRun>]) -> String {
                 summary.updates_computed,
                 summary.updates_lost,
                 folder.to_string_lossy(),
+                word(summary.stopped_by),
             );
         }
     }
@@ -333,6 +392,7 @@ mod tests {
     use super::super::stored::tests::run;
     use super::*;
     use crate::Scenario;
+    use crate::record::StoppedBy;
 
     fn plan(methods: &str) -> ComparePlan {
         let contenders = Contender::parse_list(methods).unwrap();
@@ -398,6 +458,35 @@ mod tests {
         assert!(
             text.contains("only over the runs that reached it"),
             "{text}"
+        );
+        let missed = "Runs that never reached it: 1 out of rounds (direct_drop).";
+        assert!(text.contains(missed), "{text}");
+        assert_eq!(text.matches("never reached").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn why_a_target_was_never_reached_is_told() {
+        let mut runs = runs();
+        runs[1][2].summary.stopped_by = StoppedBy::Diverged;
+        runs[1][1].summary.stopped_by = StoppedBy::TargetAccuracy;
+        let plan = plan("hfl,direct_drop");
+        let comparison = Comparison::new(&plan, &runs);
+        let method = &comparison.methods[1];
+        let counts = |reasons: &Reasons| reasons.clone().into_iter().collect::<Vec<_>>();
+        let all = ["diverged", "max_rounds", "target_accuracy"].map(|word| (word.into(), 1));
+        assert_eq!(counts(&method.stopped_by), all);
+        assert!(method.targets[0].missed.is_empty());
+        assert_eq!(counts(&method.targets[1].missed), [("diverged".into(), 1)]);
+        let text = comparison.markdown();
+        assert!(
+            text.contains("1 diverged (direct_drop)") && !text.contains("longer"),
+            "{text}"
+        );
+        let table = csv(&plan, &runs);
+        assert!(table.lines().next().unwrap().ends_with(",run,stopped_by"));
+        assert!(
+            table.lines().last().unwrap().ends_with(",diverged"),
+            "{table}"
         );
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::curve::{Along, mean_accuracy};
 use super::description::{Choice, PanelPlan, PanelX};
+use super::markdown::exact_percent;
 use super::quantity::About;
 use super::results::{Axis, Panel, PanelKind, Point, Series, Tick};
 use super::statistics::Estimate;
@@ -286,7 +287,7 @@ fn y_axis(plan: &PanelPlan, cases: &[&Case]) -> Axis {
             .collect();
         targets.dedup();
         label += &match targets.as_slice() {
-            [target] => format!(" to {} %", (1e4 * target).round() / 1e2),
+            [target] => format!(" to {}", exact_percent(*target)),
             _ => " to the target".into(),
         };
     }

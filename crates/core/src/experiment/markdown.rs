@@ -65,6 +65,12 @@ pub fn seed_words(seeds: &[u64]) -> String {
     }
 }
 
+/// `56 %` of 0.56, `99.95 %` of 0.9995: as many digits as were given, without those that binary numbers add.
+#[must_use]
+pub fn exact_percent(fraction: f64) -> String {
+    format!("{} %", (fraction * 1e12).round() / 1e10)
+}
+
 /// `31.4 ± 2.0 %` of a fraction.
 #[must_use]
 pub fn percent(estimate: Option<&Estimate>) -> String {
@@ -96,6 +102,19 @@ mod tests {
 | c      | 2         |
 ";
         assert_eq!(table(&["method", "time"], &rows), expected);
+    }
+
+    #[test]
+    fn targets_are_written_as_they_were_given() {
+        for (fraction, words) in [
+            (0.56, "56 %"),
+            (0.07, "7 %"),
+            (0.575, "57.5 %"),
+            (0.9995, "99.95 %"),
+            (1.0, "100 %"),
+        ] {
+            assert_eq!(exact_percent(fraction), words);
+        }
     }
 
     #[test]

@@ -1,69 +1,90 @@
 //! Results folders of several machines become one.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::reproduction::Request;
-use super::stored::{StoredRun, first_difference};
-use crate::Error;
+use super::stored::{check_whole, first_difference};
+use crate::{Error, disk};
 
 /// Files of a run that must be the same wherever it was done; the rest holds wall-clock times.
 const SAME: [&str; 2] = ["scenario.toml", "rounds.csv"];
 
 /// Brings the finished runs of results folders into one, `out`, which may hold some already.
-/// Returns what they were asked for together, and how many runs were new.
+/// Returns what they were asked for together, and how many runs were new. Nothing is written before all of
+/// them have been checked.
 ///
 /// # Errors
-/// When a folder is no results folder, when they were asked for different things, or when a run
-/// that two of them hold came out differently.
+/// When a folder is no results folder, when they were asked for different things, when a run is damaged, or
+/// when a run that two of them hold came out differently.
 pub fn merge(folders: &[&Path], out: &Path) -> Result<(Request, usize), Error> {
+    Request::check_place(out)?;
+    let request = joined(folders, out)?;
+    let runs = out.join("runs");
+    let new = new_runs(folders, &runs)?;
+    // First of all: it makes the folder a results folder, whatever happens to the rest.
+    request.write(out)?;
+    fs::create_dir_all(&runs).map_err(Error::io("create", &runs))?;
+    for (name, source) in &new {
+        let target = runs.join(name);
+        let partial = disk::beside(&target, "partial");
+        copy_folder(source, &partial)?;
+        fs::rename(&partial, &target).map_err(Error::io("finish", &target))?;
+    }
+    Ok((request, new.len()))
+}
+
+/// What was asked for in all folders together.
+fn joined(folders: &[&Path], out: &Path) -> Result<Request, Error> {
     let mut request: Option<Request> = None;
     let before = out.join("request.json").exists().then_some(out);
     for folder in before.iter().chain(folders) {
         let theirs = Request::read(folder)?;
         match &mut request {
             None => request = Some(theirs),
-            Some(request) => request.join(theirs)?,
+            Some(request) => request.join(theirs).map_err(|error| match error {
+                Error::Plan { reason, .. } => Error::Plan {
+                    place: format!("merge {}", folder.display()),
+                    reason,
+                },
+                other => other,
+            })?,
         }
     }
-    let request = request.ok_or_else(|| Error::Plan {
+    request.ok_or_else(|| Error::Plan {
         place: "merge".into(),
         reason: "no folder given".into(),
-    })?;
-    let runs = out.join("runs");
-    fs::create_dir_all(&runs).map_err(Error::io("create", &runs))?;
-    let mut new = 0;
-    for folder in folders {
-        new += take_runs(&folder.join("runs"), &runs)?;
-    }
-    request.write(out)?;
-    Ok((request, new))
+    })
 }
 
-fn take_runs(from: &Path, to: &Path) -> Result<usize, Error> {
-    if !from.exists() {
-        return Ok(0);
-    }
-    let mut new = 0;
-    for entry in fs::read_dir(from).map_err(Error::io("read", from))? {
-        let entry = entry.map_err(Error::io("read", from))?;
-        let (source, name) = (entry.path(), entry.file_name());
-        if !source.is_dir() || name.to_string_lossy().ends_with(".partial") {
+/// The runs that `to` does not hold, by the names of their folders.
+fn new_runs(folders: &[&Path], to: &Path) -> Result<BTreeMap<OsString, PathBuf>, Error> {
+    let mut new: BTreeMap<OsString, PathBuf> = BTreeMap::new();
+    for from in folders.iter().map(|folder| folder.join("runs")) {
+        if !from.exists() {
             continue;
         }
-        // Whatever is broken is found here and not when it is read the next time.
-        StoredRun::read(source.clone())?;
-        let target = to.join(&name);
-        if target.exists() {
-            check_same(&source, &target)?;
-            continue;
+        for entry in fs::read_dir(&from).map_err(Error::io("read", &from))? {
+            let entry = entry.map_err(Error::io("read", &from))?;
+            let (source, name) = (entry.path(), entry.file_name());
+            if !source.is_dir() || name.to_string_lossy().ends_with(".partial") {
+                continue;
+            }
+            let target = to.join(&name);
+            let known = if target.exists() {
+                Some(&target)
+            } else {
+                new.get(&name)
+            };
+            if let Some(known) = known {
+                check_same(&source, known)?;
+            } else {
+                check_whole(&source)?;
+                new.insert(name, source);
+            }
         }
-        let mut partial = name.clone();
-        partial.push(".partial");
-        let partial = to.join(partial);
-        copy_folder(&source, &partial)?;
-        fs::rename(&partial, &target).map_err(Error::io("finish", &target))?;
-        new += 1;
     }
     Ok(new)
 }

@@ -147,7 +147,7 @@ fn write_panel(text: &mut String, panel: &Panel) {
     *text += &table(&header, &rows);
     let flattered = |point: &Point| point.y.is_some_and(|y| y.n < point.of);
     if panel.series.iter().any(|s| s.points.iter().any(flattered)) {
-        *text += "\n\\* only over the runs that reached it: the others would have taken longer\n";
+        *text += "\n\\* only over the runs that reached it; `stopped_by` in results.json says how the others ended\n";
     }
 }
 
@@ -174,15 +174,18 @@ fn columns(panel: &Panel) -> Vec<Tick> {
         let at = end * part as f64 / COLUMNS as f64;
         if whole { at.round() } else { at }
     };
-    (1..=COLUMNS)
-        .map(|part| Tick {
-            at: at(part),
-            label: match whole {
-                true => at(part).to_string(),
-                false => format!("{:.1}", at(part)),
-            },
-        })
-        .collect()
+    let tick = |part| Tick {
+        at: at(part),
+        label: match whole {
+            true => at(part).to_string(),
+            false => format!("{:.1}", at(part)),
+        },
+    };
+    let mut ticks: Vec<Tick> = (1..=COLUMNS).map(tick).collect();
+    // There is no round 0, and few rounds give some columns twice.
+    ticks.retain(|tick| !whole || tick.at > 0.0);
+    ticks.dedup_by(|a, b| a.label == b.label);
+    ticks
 }
 
 /// The point nearest to a place, if there is one within a hundredth of the curve.
@@ -238,5 +241,47 @@ fn write_table(text: &mut String, found: &Table) {
         .any(|row| row.cells.iter().any(|cell| cell.paper.is_some()))
     {
         *text += "\nIn brackets: what the paper prints.\n";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::results::PanelKind;
+
+    #[test]
+    fn few_rounds_have_no_column_twice() {
+        let columns_of = |rounds: usize| {
+            let point = |round: usize| Point {
+                x: round as f64,
+                y: Estimate::of(&[0.5]),
+                of: 1,
+            };
+            let axis = |unit: &str| Axis {
+                label: "x".into(),
+                unit: unit.into(),
+                ticks: Vec::new(),
+            };
+            let series = Series {
+                label: "hfl".into(),
+                method: "hfl".into(),
+                style: 0,
+                points: (1..=rounds).map(point).collect(),
+                runs: Vec::new(),
+            };
+            let panel = Panel {
+                id: "a".into(),
+                title: "t".into(),
+                kind: PanelKind::Lines,
+                x: axis("rounds"),
+                y: axis(""),
+                series: vec![series],
+            };
+            let labels = columns(&panel).into_iter().map(|tick| tick.label);
+            labels.collect::<Vec<_>>()
+        };
+        assert_eq!(columns_of(2), ["1", "2"]);
+        assert_eq!(columns_of(4), ["1", "2", "3", "4"]);
+        assert_eq!(columns_of(10), ["2", "4", "6", "8", "10"]);
     }
 }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::stored::StoredRun;
 use crate::Error;
 use crate::method::REGISTRY;
-use crate::scenario::{Scenario, ValidScenario};
+use crate::scenario::{Scenario, Uavs, ValidScenario};
 
 /// A method with settings of its own, and what it is called.
 ///
@@ -262,11 +262,14 @@ impl ComparePlan {
         })
     }
 
-    /// The runs, for each contender one for each seed. A contender cannot change when runs stop.
+    /// The runs, for each contender one for each seed. A contender can change neither the world nor when runs stop.
     ///
     /// # Errors
-    /// When a contender's settings do not fit the scenario.
+    /// When a contender's settings do not fit the scenario, or are not its own to set.
     pub fn runs(&self) -> Result<Vec<Vec<PlannedRun>>, Error> {
+        for contender in &self.contenders {
+            self.check_settings(contender)?;
+        }
         let of = |contender: &Contender| {
             let run = |&seed| {
                 PlannedRun::new(&self.base, contender, seed, |scenario| {
@@ -277,6 +280,19 @@ impl ComparePlan {
             self.seeds.iter().map(run).collect()
         };
         self.contenders.iter().map(of).collect()
+    }
+
+    /// Refuses settings that change what all contenders share.
+    fn check_settings(&self, contender: &Contender) -> Result<(), Error> {
+        let text = self.base.to_toml()?;
+        for (place, setting) in contender.settings.iter().enumerate() {
+            let theirs = Scenario::parse(&text, &contender.settings[..=place])?;
+            if let Some(field) = first_shared_change(&self.base, &theirs) {
+                let reason = format!("`{setting}` changes `{field}`, which all methods share");
+                return Err(bad(&contender.label, &reason));
+            }
+        }
+        Ok(())
     }
 
     /// The finished runs of [`ComparePlan::runs`] in a folder.
@@ -306,6 +322,32 @@ impl ComparePlan {
         };
         Ok(shared.to_toml()?)
     }
+}
+
+/// The first field in which scenarios differ although every method has to meet the same world and the same targets.
+/// What a UAV keeps back (`uavs.reserve`) is a decision.
+fn first_shared_change(base: &Scenario, theirs: &Scenario) -> Option<&'static str> {
+    let uavs = Uavs {
+        reserve: base.uavs.reserve,
+        ..theirs.uavs.clone()
+    };
+    let same = [
+        ("area", theirs.area == base.area),
+        ("devices", theirs.devices == base.devices),
+        ("uavs", uavs == base.uavs),
+        ("radio", theirs.radio == base.radio),
+        ("channel", theirs.channel == base.channel),
+        ("mobility", theirs.mobility == base.mobility),
+        ("data", theirs.data == base.data),
+        ("faults", theirs.faults == base.faults),
+        ("stop.targets", theirs.stop.targets == base.stop.targets),
+        (
+            "stop.target_accuracy",
+            theirs.stop.target_accuracy == base.stop.target_accuracy,
+        ),
+    ];
+    let changed = same.into_iter().find(|(_, same)| !same);
+    changed.map(|(field, _)| field)
 }
 
 #[cfg(test)]
@@ -386,6 +428,36 @@ mod tests {
         assert_eq!(last.stop.target_accuracy, 0.9);
         let full = plan(true).runs().unwrap();
         assert_eq!(full[0][0].scenario.stop.target_accuracy, 1.0);
+    }
+
+    #[test]
+    fn contenders_share_world_and_targets() {
+        let refused = |setting: &str| {
+            let contenders = Contender::parse_list(&format!("hfl,x=hfl:{setting}")).unwrap();
+            let plan = ComparePlan::new(Scenario::default(), contenders, 1..=1, vec![0.5], false);
+            plan.unwrap().runs().err().map(|error| error.to_string())
+        };
+        for (setting, field) in [
+            ("devices.count=20", "devices"),
+            ("uavs={speed_mps=15}", "uavs"),
+            ("data.data_volume=3000", "data"),
+            ("mobility.kind=static", "mobility"),
+            ("faults=[{kind=\"loss\", uav=0, round=2}]", "faults"),
+            ("stop.targets=[0.3]", "stop.targets"),
+            ("stop={target_accuracy=0.3}", "stop.target_accuracy"),
+            ("uavs.reserve=none:area.width_m=5e3", "area"),
+        ] {
+            let told = refused(setting).unwrap();
+            assert!(told.contains(&format!("changes `{field}`")), "{told}");
+            assert!(told.contains("\"x\""), "{told}");
+        }
+        for setting in [
+            "uavs.reserve=none",
+            "stop.max_rounds=9",
+            "selection.share=0.3",
+        ] {
+            assert_eq!(refused(setting), None, "{setting}");
+        }
     }
 
     #[test]

@@ -13,11 +13,10 @@ use super::figures::panels;
 use super::losses::study;
 use super::plan::{PlannedRun, distinct};
 use super::results::{Figure, Results, RunEntry, SCHEMA, Scale, Skipped};
-use super::stored::StoredRun;
+use super::stored::{StoredRun, word};
 use super::sweep::{Finished, Sweep};
-use super::write_whole;
+use super::{check_place, write_whole};
 use crate::Error;
-use crate::record::StoppedBy;
 
 /// What was asked for: `request.json`, complete enough to do it again anywhere.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -52,6 +51,14 @@ impl Request {
             path,
             reason: error.to_string(),
         })
+    }
+
+    /// Refuses a folder in which something else than results stands.
+    ///
+    /// # Errors
+    /// When it is not empty and no results folder.
+    pub fn check_place(folder: &Path) -> Result<(), Error> {
+        check_place(folder, REQUEST, "reproduction")
     }
 
     /// Leaves it in a results folder.
@@ -251,10 +258,4 @@ impl Reproduction {
         };
         runs.iter().filter_map(entry).collect()
     }
-}
-
-/// As `summary.json` has it.
-fn word(stopped_by: StoppedBy) -> String {
-    let json = serde_json::to_value(stopped_by).unwrap_or_default();
-    json.as_str().unwrap_or_default().into()
 }

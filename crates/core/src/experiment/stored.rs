@@ -1,12 +1,13 @@
 //! Finished runs, read back from their folders.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::plan::PlannedRun;
+use super::plan::{PlannedRun, digest};
 use crate::Error;
 use crate::record::{EnergyItem, RoundRecord, StoppedBy, Summary};
-use crate::run_folder::RunLog;
+use crate::run_folder::{RunLog, check_inputs, damaged};
 
 /// Where a run stood after a global round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,46 +42,36 @@ impl StoredRun {
     ///
     /// # Errors
     /// When the folder holds something else than this run, whole: another scenario, another
-    /// version's run, or an interrupted one.
+    /// version's run, an interrupted or a damaged one, or one with files that have changed since.
     pub fn find(runs: &Path, planned: &PlannedRun) -> Result<Option<Self>, Error> {
         let folder = runs.join(planned.folder_name());
         if !folder.exists() {
             return Ok(None);
         }
-        let refuse = |reason: String| Error::Output {
-            path: folder.clone(),
-            reason: reason + "; move it away or choose another folder",
-        };
-        let text = read(&folder.join("scenario.toml"))?;
+        let text = read(&folder.join("scenario.toml")).map_err(in_run(&folder))?;
         if text != planned.text {
-            return Err(refuse(format!(
-                "holds a run of another scenario ({})",
-                first_difference(&text, &planned.text)
-            )));
+            return Err(refuse(
+                &folder,
+                &format!(
+                    "holds a run of another scenario ({})",
+                    first_difference(&text, &planned.text)
+                ),
+            ));
         }
-        let run = Self::read(folder.clone())?;
-        let version = env!("CARGO_PKG_VERSION");
-        if run.summary.version != version {
-            return Err(refuse(format!(
-                "was run by version {}, this is {version}",
-                run.summary.version
-            )));
-        }
-        if run.summary.stopped_by == StoppedBy::Interrupted {
-            return Err(refuse("holds an interrupted run".into()));
-        }
-        Ok(Some(run))
+        check_finished(&folder)?;
+        check_inputs(&folder, &planned.scenario)?;
+        Self::read(folder).map(Some)
     }
 
     /// Whatever run is in a folder.
     ///
     /// # Errors
-    /// When the folder is no run folder.
+    /// When the folder is no run folder, or its files do not tell of the same run.
     pub fn read(folder: PathBuf) -> Result<Self, Error> {
+        let log = RunLog::read_light(&folder).map_err(in_run(&folder))?;
         Ok(Self {
-            summary: RunLog::read_summary(&folder)?,
-            curve: curve(&RunLog::read_rounds(&folder)?),
             folder,
+            ..Self::of(&log)
         })
     }
 
@@ -114,8 +105,61 @@ impl StoredRun {
     }
 }
 
+fn refuse(folder: &Path, reason: &str) -> Error {
+    Error::Output {
+        path: folder.into(),
+        reason: format!("{reason}; move it away or choose another folder"),
+    }
+}
+
+/// Refuses a run of another version, and one that was interrupted.
+fn check_finished(folder: &Path) -> Result<(), Error> {
+    let summary = RunLog::read_summary(folder).map_err(in_run(folder))?;
+    let version = env!("CARGO_PKG_VERSION");
+    if summary.version != version {
+        let reason = format!("was run by version {}, this is {version}", summary.version);
+        return Err(refuse(folder, &reason));
+    }
+    if summary.stopped_by == StoppedBy::Interrupted {
+        return Err(refuse(folder, "holds an interrupted run"));
+    }
+    Ok(())
+}
+
+/// Reads every file of a run in a folder of runs, which must be what the folder's name says.
+pub(super) fn check_whole(folder: &Path) -> Result<(), Error> {
+    let text = read(&folder.join("scenario.toml")).map_err(in_run(folder))?;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    if !name.ends_with(&digest(&text)) {
+        return Err(refuse(folder, "holds a run of another scenario"));
+    }
+    check_finished(folder)?;
+    RunLog::read(folder).map_err(in_run(folder)).map(|_| ())
+}
+
+/// A file that is not there, or does not say what such a file says, makes a damaged run.
+fn in_run(folder: &Path) -> impl Fn(Error) -> Error {
+    move |error| match &error {
+        Error::Log { path, line, reason } => {
+            let file = path.file_name().unwrap_or_default().display();
+            damaged(folder, &format!("{file}, line {line}: {reason}"))
+        }
+        Error::Io { path, source, .. } if source.kind() == ErrorKind::NotFound => {
+            let file = path.file_name().unwrap_or_default().display();
+            damaged(folder, &format!("{file} is missing"))
+        }
+        _ => error,
+    }
+}
+
 fn read(path: &Path) -> Result<String, Error> {
     fs::read_to_string(path).map_err(Error::io("read", path))
+}
+
+/// As `summary.json` has it.
+pub(super) fn word(stopped_by: StoppedBy) -> String {
+    let json = serde_json::to_value(stopped_by).unwrap_or_default();
+    json.as_str().unwrap_or_default().into()
 }
 
 fn curve(records: &[RoundRecord]) -> Vec<Stand> {

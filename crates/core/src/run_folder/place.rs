@@ -96,7 +96,17 @@ pub(super) fn check_target(path: &Path, force: bool) -> Result<(), Error> {
     if path.exists() && !path.is_dir() {
         return Err(refuse(path, "is a file"));
     }
-    if path.exists() && !force && !is_empty(path) {
+    if !path.exists() || is_empty(path) {
+        return Ok(());
+    }
+    if !holds_a_run(path) {
+        // Not even by force: what is in there may be anything.
+        return Err(refuse(
+            path,
+            "exists and holds something else than a run; choose another",
+        ));
+    }
+    if !force {
         return Err(refuse(
             path,
             match checkpoint::list(path).is_empty() {
@@ -106,6 +116,25 @@ pub(super) fn check_target(path: &Path, force: bool) -> Result<(), Error> {
         ));
     }
     Ok(())
+}
+
+/// Whether a folder is one of ours: other folders with a `scenario.toml` have no table of rounds.
+fn holds_a_run(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).is_file();
+    has("scenario.toml") && (has("rounds.csv") || has("summary.json"))
+}
+
+/// Refuses a partial folder that no run began: it would be emptied.
+pub(super) fn check_partial(partial: &Path) -> Result<(), Error> {
+    // A run that was killed at once leaves no more than a part of its first file.
+    let begun = ["scenario.toml", "scenario.toml.new"];
+    if is_empty(partial) || begun.iter().any(|name| partial.join(name).is_file()) {
+        return Ok(());
+    }
+    Err(refuse(
+        partial,
+        "holds something else than an unfinished run; choose another",
+    ))
 }
 
 /// Makes sure that nobody else writes to a folder as long as the handle lives. Where the system has no such locks, nobody

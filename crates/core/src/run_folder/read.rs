@@ -1,13 +1,15 @@
 //! A run folder read back.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::de::DeserializeOwned;
 
-use super::DevicesLine;
+use super::{DevicesLine, damage};
 use crate::Error;
 use crate::geometry::Point;
 use crate::record::{
@@ -34,9 +36,8 @@ impl RunLog {
     /// # Errors
     /// When a file is missing or does not say what such a file says; the message names the line.
     pub fn read(folder: &Path) -> Result<Self, Error> {
-        let scenario = Scenario::load(&folder.join("scenario.toml"), &[] as &[&str])?;
-        let summary = Self::read_summary(folder)?;
-        let mut records = Self::read_rounds(folder)?;
+        let mut log = Self::read_light(folder)?;
+        let records = &mut log.records;
         let mut places = HashMap::new();
         for (place, record) in records.iter().enumerate() {
             places.insert(record.round, place);
@@ -65,7 +66,19 @@ impl RunLog {
             let place = place_of(&table.path, row.line, row.get("round")?)?;
             records[place].uavs.push(uav(&row)?);
         }
-        tell_returns(&mut records);
+        tell_returns(records);
+        Ok(log)
+    }
+
+    /// Reads a run folder without its UAVs, devices and events: all that statistics need.
+    ///
+    /// # Errors
+    /// As [`RunLog::read`].
+    pub fn read_light(folder: &Path) -> Result<Self, Error> {
+        let scenario = Scenario::load(&folder.join("scenario.toml"), &[] as &[&str])?;
+        let summary = Self::read_summary(folder)?;
+        let records = Self::read_rounds(folder)?;
+        damage::check(folder, &scenario, &records, &summary)?;
         Ok(Self {
             scenario,
             records,
@@ -205,6 +218,23 @@ impl Row<'_> {
         cell.parse().map_err(unreadable)
     }
 
+    /// A number of a range; NaN is in none.
+    fn within<T>(&self, column: &str, range: RangeInclusive<T>) -> Result<T, Error>
+    where
+        T: FromStr + PartialOrd + Display,
+    {
+        let value = self.get(column)?;
+        if range.contains(&value) {
+            return Ok(value);
+        }
+        let (from, to) = range.into_inner();
+        let allowed = match from == to {
+            true => from.to_string(),
+            false => format!("{from} to {to}"),
+        };
+        Err(self.refuse(format!("`{column}` is {value}, allowed: {allowed}")))
+    }
+
     fn energy(&self) -> Result<Energy, Error> {
         let mut energy = Energy::default();
         for item in EnergyItem::ALL {
@@ -223,12 +253,17 @@ impl Row<'_> {
 }
 
 fn rounds(table: &Table) -> Result<Vec<RoundRecord>, Error> {
-    let mut records = Vec::new();
+    let mut records: Vec<RoundRecord> = Vec::new();
     for row in table.rows() {
-        records.push(RoundRecord {
-            round: row.get("round")?,
-            clock_s: row.get("clock_s")?,
-            cumulative_energy_j: row.get("cumulative_energy_j")?,
+        let before = records.last();
+        let (clock_s, energy_j) = before.map_or((0.0, 0.0), |before| {
+            (before.clock_s, before.cumulative_energy_j)
+        });
+        let round = records.len() + 1;
+        let record = RoundRecord {
+            round: row.within("round", round..=round)?,
+            clock_s: row.within("clock_s", clock_s..=f64::INFINITY)?,
+            cumulative_energy_j: row.within("cumulative_energy_j", energy_j..=f64::INFINITY)?,
             time: row.time()?,
             energy: row.energy()?,
             edge_rounds: row.get("edge_rounds")?,
@@ -244,11 +279,12 @@ fn rounds(table: &Table) -> Result<Vec<RoundRecord>, Error> {
             train_loss: row.get("train_loss")?,
             probe_loss: row.get("probe_loss")?,
             test_loss: row.get("test_loss")?,
-            test_accuracy: row.get("test_accuracy")?,
+            test_accuracy: row.within("test_accuracy", 0.0..=1.0)?,
             uavs: Vec::new(),
             devices: Sightings::default(),
             events: Vec::new(),
-        });
+        };
+        records.push(record);
     }
     Ok(records)
 }

@@ -7,6 +7,7 @@ use aerofed::experiment::comparison::{Comparison, MethodStatistics};
 use aerofed::experiment::figures::Styles;
 use aerofed::experiment::plan::{Contender, PlannedRun};
 use aerofed::experiment::results::{Panel, Results, SCHEMA};
+use aerofed::experiment::stored::StoredRun;
 use aerofed::run_folder::RunLog;
 use aerofed::{Scenario, Summary};
 use serde::de::DeserializeOwned;
@@ -22,19 +23,29 @@ impl Report {
     /// Reads one run folder or several, or the folder of a comparison or a reproduction.
     ///
     /// # Errors
-    /// When a folder is none of these, or a file in it cannot be read.
+    /// When a folder is none of these, a file in it cannot be read, or a run is given twice.
     pub fn read(folders: &[PathBuf]) -> Result<Self, Error> {
         if let [folder] = folders {
-            if folder.join("results.json").is_file() {
-                return results(folder);
+            let file = folder.join("results.json");
+            if file.is_file() {
+                return Self::of_results(folder, json(file)?);
             }
-            if folder.join("compare.json").is_file() {
-                return comparison(folder);
+            let file = folder.join("compare.json");
+            if file.is_file() {
+                return Self::of_comparison(folder, json(file)?);
             }
         }
-        let mut logs = Vec::new();
+        let mut logs: Vec<RunLog> = Vec::new();
         for folder in folders {
-            logs.push(run(folder)?);
+            let log = run(folder)?;
+            // It would count as another seed.
+            if let Some(place) = logs.iter().position(|l| l.scenario == log.scenario) {
+                return Err(Error::Twice {
+                    path: folder.clone(),
+                    other: folders[place].clone(),
+                });
+            }
+            logs.push(log);
         }
         Ok(Self::of_runs(logs))
     }
@@ -49,6 +60,107 @@ impl Report {
             costs: Vec::new(),
         }
     }
+
+    /// A report of a comparison whose runs are in `folder`.
+    ///
+    /// # Errors
+    /// When a run cannot be read.
+    pub fn of_comparison(folder: &Path, comparison: Comparison) -> Result<Self, Error> {
+        let base = Scenario::load(&folder.join("scenario.toml"), &[] as &[&str])?;
+        let mut groups = Vec::new();
+        let mut styles = Styles::default();
+        for method in &comparison.methods {
+            let MethodStatistics {
+                label,
+                method,
+                settings,
+                ..
+            } = method.clone();
+            let contender = Contender {
+                label,
+                method,
+                settings,
+            };
+            let mut runs: Vec<RunLog> = Vec::new();
+            for &seed in &comparison.seeds {
+                let planned = PlannedRun::new(&base, &contender, seed, |scenario| {
+                    // A contender cannot change when runs stop.
+                    scenario.stop.target_accuracy = base.stop.target_accuracy;
+                    scenario.stop.targets.clone_from(&base.stop.targets);
+                })?;
+                let mut log = run(&folder.join("runs").join(planned.folder_name()))?;
+                if !runs.is_empty() {
+                    lighten(&mut log);
+                }
+                runs.push(log);
+            }
+            groups.push(RunGroup {
+                style: styles.of(&contender.method, &contender.label),
+                label: contender.label,
+                runs,
+            });
+        }
+        Ok(Self {
+            groups,
+            comparison: Some(comparison),
+            results: None,
+            costs: Vec::new(),
+        })
+    }
+
+    /// A report of a reproduction whose runs are in `folder`. Reads the summaries of all runs, and the whole of
+    /// those that will be replayed: the first run of
+    /// each series of one panel, the first in which something goes wrong on purpose, or else the first.
+    ///
+    /// # Errors
+    /// When the results are of another schema, or a run cannot be read.
+    pub fn of_results(folder: &Path, results: Results) -> Result<Self, Error> {
+        if results.schema != SCHEMA {
+            return Err(Error::NothingToTell {
+                path: folder.join("results.json"),
+                reason: format!("has schema {}, this program knows {SCHEMA}", results.schema),
+            });
+        }
+        let place = |id: &str| {
+            let entry = results.runs.iter().find(|run| run.id == id)?;
+            Some(folder.join(&entry.folder))
+        };
+        let panels = results.figures.iter().flat_map(|figure| {
+            let named = |panel| (format!("{} ({})", figure.id, panel_id(panel)), panel);
+            figure.panels.iter().map(named)
+        });
+        let mut costs = Vec::new();
+        let mut groups: Vec<RunGroup> = Vec::new();
+        for (title, panel) in panels {
+            let mut rows = Vec::new();
+            for series in &panel.series {
+                let mut summaries: Vec<Summary> = Vec::new();
+                for path in series.runs.iter().filter_map(|id| place(id)) {
+                    summaries.push(StoredRun::read(path)?.summary);
+                }
+                if !summaries.is_empty() {
+                    rows.push((series.label.clone(), summaries));
+                }
+            }
+            if rows.is_empty() {
+                continue;
+            }
+            let eventful = |group: &RunGroup| !group.runs[0].scenario.faults.is_empty();
+            if !groups.iter().any(eventful) {
+                let replays = replays(panel, &place)?;
+                if groups.is_empty() || replays.iter().any(eventful) {
+                    groups = replays;
+                }
+            }
+            costs.push((format!("{title} {}", panel.title), rows));
+        }
+        Ok(Self {
+            groups,
+            comparison: None,
+            results: Some(results),
+            costs,
+        })
+    }
 }
 
 fn run(folder: &Path) -> Result<RunLog, Error> {
@@ -60,110 +172,39 @@ fn run(folder: &Path) -> Result<RunLog, Error> {
         return Err(refuse("no such folder"));
     }
     if !folder.join("summary.json").is_file() {
-        return Err(refuse("tells of no finished run"));
+        return Err(refuse(&match finished_runs(folder) {
+            0 => "tells of no finished run".into(),
+            runs => unfinished(folder, runs),
+        }));
     }
     Ok(RunLog::read(folder)?)
+}
+
+/// How many runs are finished in the folder of a comparison or a reproduction.
+fn finished_runs(folder: &Path) -> usize {
+    let Ok(entries) = fs::read_dir(folder.join("runs")) else {
+        return 0;
+    };
+    let paths = entries.flatten().map(|entry| entry.path());
+    let finished = |path: &PathBuf| {
+        let partial = path.extension().is_some_and(|ending| ending == "partial");
+        !partial && path.join("summary.json").is_file()
+    };
+    paths.filter(finished).count()
+}
+
+/// What to do about a comparison or a reproduction that was broken off.
+fn unfinished(folder: &Path, runs: usize) -> String {
+    let command = match folder.join("request.json").is_file() {
+        true => "reproduce",
+        false => "compare",
+    };
+    format!("{runs} runs are finished, others are missing: the same {command} command completes it")
 }
 
 fn json<T: DeserializeOwned>(path: PathBuf) -> Result<T, Error> {
     let text = fs::read_to_string(&path).map_err(aerofed::Error::io("read", &path))?;
     serde_json::from_str(&text).map_err(|source| Error::Json { path, source })
-}
-
-fn comparison(folder: &Path) -> Result<Report, Error> {
-    let comparison: Comparison = json(folder.join("compare.json"))?;
-    let base = Scenario::load(&folder.join("scenario.toml"), &[] as &[&str])?;
-    let mut groups = Vec::new();
-    let mut styles = Styles::default();
-    for method in &comparison.methods {
-        let MethodStatistics {
-            label,
-            method,
-            settings,
-            ..
-        } = method.clone();
-        let contender = Contender {
-            label,
-            method,
-            settings,
-        };
-        let mut runs: Vec<RunLog> = Vec::new();
-        for &seed in &comparison.seeds {
-            let planned = PlannedRun::new(&base, &contender, seed, |scenario| {
-                // A contender cannot change when runs stop.
-                scenario.stop.target_accuracy = base.stop.target_accuracy;
-                scenario.stop.targets.clone_from(&base.stop.targets);
-            })?;
-            let mut log = run(&folder.join("runs").join(planned.folder_name()))?;
-            if !runs.is_empty() {
-                lighten(&mut log);
-            }
-            runs.push(log);
-        }
-        groups.push(RunGroup {
-            style: styles.of(&contender.method, &contender.label),
-            label: contender.label,
-            runs,
-        });
-    }
-    Ok(Report {
-        groups,
-        comparison: Some(comparison),
-        results: None,
-        costs: Vec::new(),
-    })
-}
-
-/// Reads the summaries of all runs, and the whole of those that will be replayed: the first run of
-/// each series of one panel, the first in which something goes wrong on purpose, or else the first.
-fn results(folder: &Path) -> Result<Report, Error> {
-    let path = folder.join("results.json");
-    let results: Results = json(path.clone())?;
-    if results.schema != SCHEMA {
-        return Err(Error::NothingToTell {
-            path,
-            reason: format!("has schema {}, this program knows {SCHEMA}", results.schema),
-        });
-    }
-    let place = |id: &str| {
-        let entry = results.runs.iter().find(|run| run.id == id)?;
-        Some(folder.join(&entry.folder))
-    };
-    let panels = results.figures.iter().flat_map(|figure| {
-        let named = |panel| (format!("{} ({})", figure.id, panel_id(panel)), panel);
-        figure.panels.iter().map(named)
-    });
-    let mut costs = Vec::new();
-    let mut groups: Vec<RunGroup> = Vec::new();
-    for (title, panel) in panels {
-        let mut rows = Vec::new();
-        for series in &panel.series {
-            let mut summaries: Vec<Summary> = Vec::new();
-            for path in series.runs.iter().filter_map(|id| place(id)) {
-                summaries.push(RunLog::read_summary(&path)?);
-            }
-            if !summaries.is_empty() {
-                rows.push((series.label.clone(), summaries));
-            }
-        }
-        if rows.is_empty() {
-            continue;
-        }
-        let eventful = |group: &RunGroup| !group.runs[0].scenario.faults.is_empty();
-        if !groups.iter().any(eventful) {
-            let replays = replays(panel, &place)?;
-            if groups.is_empty() || replays.iter().any(eventful) {
-                groups = replays;
-            }
-        }
-        costs.push((format!("{title} {}", panel.title), rows));
-    }
-    Ok(Report {
-        groups,
-        comparison: None,
-        results: Some(results),
-        costs,
-    })
 }
 
 /// The first run of each series, whole.

@@ -271,8 +271,11 @@ pub(super) fn of_comparison(comparison: &Comparison, groups: &[RunGroup]) -> Str
         let title = format!("To {} accuracy", percent_exact(target.accuracy));
         let mut body = heading(&title) + &table(&head, &rows);
         if columns.clone().any(|(_, t)| (1..t.of).contains(&t.reached)) {
-            body += &note("* over the runs that reached it; the others would have taken longer");
+            body += &note("* over the runs that reached it");
         }
+        body += &comparison
+            .missed(place)
+            .map_or(String::new(), |missed| note(&missed));
         html += &card(&body);
     }
     html
@@ -295,7 +298,7 @@ fn target_row(
     };
     let unit = |of: fn(f64) -> Unit, value: Option<&Estimate>| of(value.map_or(0.0, |v| v.mean));
     let (time, energy) = (target.time_s.as_ref(), target.energy_j.as_ref());
-    let saving = |saving: Option<&Estimate>| Cell::text(share(saving));
+    let saving = |saving: Option<&Estimate>| Cell::text(target.saving_words(saving));
     vec![
         Cell::Dotted(colour, method.label.clone()),
         Cell::Text(format!("{} of {}", target.reached, target.of)),
@@ -305,4 +308,62 @@ fn target_row(
         saving(target.time_saving_of_first.as_ref()),
         saving(target.energy_saving_of_first.as_ref()),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use aerofed::record::{Energy, Time};
+
+    use super::*;
+
+    #[test]
+    fn a_saving_over_some_seeds_says_so_and_missed_targets_say_why() {
+        let saving = Estimate::of(&[0.25, 0.25]);
+        let method = |label: &str, missed: &[(&str, usize)], saving| MethodStatistics {
+            label: label.into(),
+            method: "hfl".into(),
+            settings: Vec::new(),
+            targets: vec![TargetStatistics {
+                accuracy: 0.56,
+                reached: 3 - missed.len(),
+                of: 3,
+                missed: missed
+                    .iter()
+                    .map(|(word, n)| ((*word).into(), *n))
+                    .collect(),
+                rounds: None,
+                time_s: None,
+                energy_j: None,
+                time_saving_of_first: saving,
+                energy_saving_of_first: saving,
+            }],
+            stopped_by: BTreeMap::new(),
+            final_accuracy: None,
+            best_accuracy: None,
+            selected_per_round: None,
+            updates_lost: None,
+            updates_lost_share: None,
+            time: Time::default(),
+            energy: Energy::default(),
+        };
+        let comparison = Comparison {
+            version: "0".into(),
+            scenario: "s".into(),
+            seeds: vec![1, 2, 3],
+            methods: vec![
+                method("a", &[], None),
+                method("b", &[("diverged", 1)], saving),
+            ],
+        };
+        let html = of_comparison(&comparison, &[]);
+        assert!(html.contains("25.0 ± 0.0 % (2 seeds)"), "{html}");
+        assert!(
+            html.contains("Runs that never reached it: 1 diverged (b)."),
+            "{html}"
+        );
+        assert!(
+            html.contains("To 56 % accuracy") && !html.contains("longer"),
+            "{html}"
+        );
+    }
 }
