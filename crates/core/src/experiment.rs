@@ -13,6 +13,7 @@ pub mod figures;
 mod losses;
 pub mod markdown;
 pub mod merge;
+pub mod missed;
 mod page;
 pub mod plan;
 pub mod quantity;
