@@ -53,21 +53,27 @@ fn another_seed_gives_another_run() {
 }
 
 #[test]
-fn a_folder_is_refused_while_it_holds_something_and_replaced_only_when_forced() {
+fn a_run_is_replaced_only_when_forced_and_anything_else_never() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("run");
     let scenario = tiny(&["stop.max_rounds=1"]);
+    let precious = out.join("precious");
     fs::create_dir(&out).unwrap();
-    fs::write(out.join("precious"), "x").unwrap();
-    assert!(RunFolder::create(&out, &scenario, false).is_err());
-    let folder = RunFolder::create(&out, &scenario, true).unwrap();
-    assert!(out.join("precious").exists(), "replaced only at the end");
-    folder.discard();
-    assert!(out.join("precious").exists());
+    fs::write(&precious, "x").unwrap();
+    for force in [false, true] {
+        assert!(RunFolder::create(&out, &scenario, force).is_err());
+    }
+    fs::remove_file(&precious).unwrap();
     let outcome = run(&scenario, 1);
-    RunFolder::create(&out, &scenario, true)
-        .unwrap()
-        .finish(&outcome)
-        .unwrap();
-    assert!(!out.join("precious").exists() && out.join("summary.json").exists());
+    let write = |force| RunFolder::create(&out, &scenario, force).unwrap();
+    write(true).finish(&outcome).unwrap();
+    fs::write(&precious, "x").unwrap();
+
+    assert!(RunFolder::create(&out, &scenario, false).is_err());
+    let folder = write(true);
+    assert!(precious.exists(), "replaced only at the end");
+    folder.discard();
+    assert!(precious.exists());
+    write(true).finish(&outcome).unwrap();
+    assert!(!precious.exists() && out.join("summary.json").exists());
 }
