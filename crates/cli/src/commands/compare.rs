@@ -115,7 +115,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
 
 fn plan(args: &CompareArgs) -> Result<ComparePlan> {
     let contenders = Contender::parse_list(&args.methods)?;
-    check_settings(&args.settings)?;
+    check_settings(args)?;
     let scenario = scenario::load(args.scenario.as_ref(), &args.settings)?;
     let base = Scenario::clone(&scenario);
     let Some(last) = args.first_seed.checked_add(args.seeds - 1) else {
@@ -144,11 +144,13 @@ fn release(out: &Path, runs: &Path) {
 }
 
 /// Refuses settings that a comparison would overrule.
-fn check_settings(settings: &[String]) -> Result<()> {
-    for setting in settings {
+fn check_settings(args: &CompareArgs) -> Result<()> {
+    for setting in &args.settings {
         let instead = match setting.split('=').next().unwrap_or_default().trim() {
             "seed" => "--seeds and --first-seed",
             "method" => "--methods",
+            "stop.target_accuracy" if !args.full => "--targets, or --full beside it",
+            "stop.targets" if !args.targets.is_empty() => "--targets alone",
             _ => continue,
         };
         let reason = format!("`--set {setting}` has no effect here, allowed: {instead}");

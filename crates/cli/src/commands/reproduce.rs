@@ -56,7 +56,7 @@ pub(crate) struct ReproduceArgs {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum ScaleName {
-    /// Fewer rounds, values and methods
+    /// Fewer rounds, values and layouts
     Quick,
     /// Everything that the paper shows
     Paper,

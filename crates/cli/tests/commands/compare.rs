@@ -287,6 +287,7 @@ fn what_cannot_be_compared_is_refused_by_name() {
     for (setting, named) in [
         ("seed=7", "--first-seed"),
         ("method=direct_drop", "--methods"),
+        ("stop.target_accuracy=0.5", "--targets"),
         ("data.dir=/nope", "`data.dir` is \"/nope\""),
         // Nobody knows before the data are loaded.
         ("data.data_volume=50000", "the training set holds"),
