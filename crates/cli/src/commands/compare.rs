@@ -12,12 +12,14 @@ use aerofed_report::{Report, panel_svg};
 use anyhow::Result;
 use clap::Args;
 
-use super::batch::BatchArgs;
+use super::batch::{BatchArgs, seed, seed_count};
 use super::scenario;
 use crate::console::{self, BadInput};
 
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:\n  \
     aerofed compare --methods hfl,direct_drop --seeds 5\n  \
     aerofed compare mine.toml --methods all --seeds 3 --targets 0.8,0.9 --out runs/mine\n  \
     aerofed compare --methods hfl,long=hfl:allocation.local_iterations=20 --seeds 3\n\n\
@@ -25,7 +27,8 @@ use crate::console::{self, BadInput};
     Every method meets the same devices, data, mobility and faults under a seed.\n\n\
     Writes compare.csv (a row for each method, seed and target), compare.json (all statistics), compare.md\n\
     (the table), compare-time.svg and compare-energy.svg (accuracy), report.html, and a folder for each run under runs/.\n\
-    The same command again does only what is missing; Ctrl-C keeps the runs that are finished.")]
+    The same command again does only what is missing; Ctrl-C keeps the runs that are finished."
+)]
 pub(crate) struct CompareArgs {
     /// A scenario file, or `paper` or `quickstart`; none: the quick start
     scenario: Option<PathBuf>,
@@ -33,10 +36,10 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "LIST", required = true)]
     methods: String,
     /// How many seeds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = seed_count)]
     seeds: u64,
     /// The first seed
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = seed)]
     first_seed: u64,
     /// Accuracies with commas between, whose cost is compared [default: the scenario's `stop.targets`]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]

@@ -15,12 +15,15 @@ use super::{run, scenario};
 use crate::console::{self, BadInput};
 
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:\n  \
     aerofed pretrain --out policy.safetensors\n  \
     aerofed pretrain mine.toml --episodes 400 --seed 3\n  \
     aerofed run --method cehfed --set td3.agent=policy.safetensors\n\n\
     Runs many short episodes with random thresholds, and trains one agent on all of\n\
-    them. Writes the policy, and beside it the learning curve as SVG. Ctrl-C keeps what was learned.")]
+    them. Writes the policy, and beside it the learning curve as SVG. Ctrl-C keeps what was learned."
+)]
 pub(crate) struct PretrainArgs {
     /// A scenario file, or `paper` or `quickstart`; none: the quick start
     scenario: Option<PathBuf>,

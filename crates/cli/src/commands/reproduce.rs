@@ -11,11 +11,13 @@ use aerofed_report::Report;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::batch::BatchArgs;
+use super::batch::{BatchArgs, seed, seed_count};
 use crate::console::{self, BadInput};
 
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:\n  \
     aerofed reproduce fig5\n  \
     aerofed reproduce all --scale quick --seeds 2\n  \
     aerofed reproduce fig10 --data-dir aerial\n  \
@@ -24,7 +26,8 @@ use crate::console::{self, BadInput};
     aerofed merge part1 part2 part3 part4 --out results/paper\n\n\
     The files of experiments/ are the format for your own. Writes results.json (figures, tables, claims with\n\
     verdicts), results.md, report.html, and a folder for each run under runs/. Runs that two figures share are done once;\n\
-    the same command again does only what is missing; Ctrl-C keeps the runs that are finished.")]
+    the same command again does only what is missing; Ctrl-C keeps the runs that are finished."
+)]
 pub(crate) struct ReproduceArgs {
     /// Names of the paper's figures and tables, experiment files, or `all`
     #[arg(value_name = "NAME|FILE|all", required_unless_present = "list")]
@@ -36,10 +39,10 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_enum, default_value_t = ScaleName::Quick)]
     scale: ScaleName,
     /// Seeds of each experiment [default: what it says]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = seed_count)]
     seeds: Option<u64>,
     /// The first seed [default: 1]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = seed)]
     first_seed: Option<u64>,
     /// Do every N-th run only, as in 1/4: `aerofed merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = shard)]

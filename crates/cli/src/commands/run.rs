@@ -17,7 +17,9 @@ use super::scenario;
 use crate::console::{self, BadInput};
 
 #[derive(Args)]
-#[command(after_help = "Examples:\n  \
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:\n  \
     aerofed run\n  \
     aerofed run paper --rounds 20 --set training.learning_rate=0.05\n  \
     aerofed run mine.toml --seed 7 --out runs/seven --json\n  \
@@ -25,7 +27,8 @@ use crate::console::{self, BadInput};
     Writes scenario.toml, rounds.csv, uavs.csv, devices.jsonl, events.jsonl, summary.json,\n\
     model.safetensors, progress.svg, map.svg, and report.html with all of it to look at.\n\
     Ctrl-C ends the run after the current round and keeps its results;\n\
-    --resume continues it, or one that was killed, with the same results as if it had never stopped.")]
+    --resume continues it, or one that was killed, with the same results as if it had never stopped."
+)]
 pub(crate) struct RunArgs {
     /// A scenario file, or `paper` or `quickstart`; none: the quick start
     scenario: Option<PathBuf>,

@@ -284,6 +284,19 @@ fn what_cannot_be_compared_is_refused_by_name() {
         assert!(said.contains(named) && !said.contains("panicked"), "{said}");
         assert!(!out.exists());
     }
+    for flag in ["--seeds", "--jobs", "--first-seed", "--targets"] {
+        let seeds = if flag == "--seeds" {
+            &[][..]
+        } else {
+            &["--seeds", "1"]
+        };
+        let flags = [&["--methods", "hfl", flag, "-1"], seeds].concat();
+        let output = small(&out, &flags);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{flag}: {said}");
+        let mut ranges = ["allowed: ", "is not in 1..=1024"].iter();
+        assert!(ranges.any(|words| said.contains(words)), "{flag}: {said}");
+    }
     for (setting, named) in [
         ("seed=7", "--first-seed"),
         ("method=direct_drop", "--methods"),

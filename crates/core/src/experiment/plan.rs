@@ -80,7 +80,10 @@ impl Contender {
         } = &contender;
         if !REGISTRY.iter().any(|entry| entry.name == method) {
             let known: Vec<_> = REGISTRY.iter().map(|entry| entry.name).collect();
-            let reason = format!("no method {method:?}; there are: {}", known.join(", "));
+            let reason = match method.is_empty() {
+                true => "an empty entry in the list of methods".into(),
+                false => format!("no method {method:?}; there are: {}", known.join(", ")),
+            };
             return Err(bad(text, &reason));
         }
         if label.is_empty() || label.chars().any(char::is_control) {
@@ -379,7 +382,7 @@ mod tests {
         assert!(reason("hfl,telepathy").contains("direct_drop"));
         assert!(reason("hfl,hfl").contains("twice"));
         assert!(reason("all,hfl").contains("twice"));
-        assert!(reason("").contains("no method \"\""));
+        assert!(reason("").contains("empty entry"));
         assert!(reason("=hfl").contains("label"));
         assert!(reason("hfl:seed=3").contains("seed"));
         assert!(reason("hfl:uavs.count").contains("PATH=VALUE"));
