@@ -45,6 +45,22 @@ fn no_seed_breaks_its_target() {
     }
 }
 
+/// Seeds of an older format would be refused at once, and nothing behind that be tried.
+#[test]
+fn checkpoints_among_the_seeds_are_taken_up() {
+    for (which, name) in targets::CHECKPOINT_METHODS.iter().enumerate() {
+        let scenario = targets::checkpoint_scenario(name);
+        let seed = fs::read(seeds().join(format!("checkpoint/{name}-0"))).unwrap();
+        assert_eq!(usize::from(seed[0]), which);
+        let resumed = Run::resume(&scenario, &mut Method::of(&scenario), 1, &seed[1..]);
+        assert!(
+            resumed.is_ok(),
+            "{name}: make seeds anew, as `make_seeds` says: {:?}",
+            resumed.err()
+        );
+    }
+}
+
 /// Every target is listed here, has its binary and its place in the manifest.
 #[test]
 fn the_list_of_targets_is_complete() {
