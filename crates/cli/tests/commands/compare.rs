@@ -242,6 +242,27 @@ fn folders_of_others_are_left_alone() {
     assert!(run.join("summary.json").exists());
 }
 
+/// P1 refuses a link that no bandwidth helps; equal shares do not look at it, and their runs are done.
+#[test]
+fn what_one_method_cannot_do_does_not_keep_others_from_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("weak");
+    let weak = [
+        "--set",
+        "devices.tx_power_w=[1e-6, 1e-6]",
+        "--set",
+        "radio.noise_dbm_per_hz=-1",
+    ];
+    let flags = ["--methods", "rhfed,hfl", "--seeds", "2", "--jobs", "1"];
+    let output = small(&out, &[&flags[..], &weak].concat());
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("snr_up_hz") && said.contains("2 runs are finished"),
+        "{said}"
+    );
+}
+
 #[test]
 fn what_cannot_be_compared_is_refused_by_name() {
     let dir = tempfile::tempdir().unwrap();

@@ -29,12 +29,15 @@ impl Simulation {
             })
     }
 
-    /// Whether a fault with a span holds in this round.
-    fn holds(&self, is: impl Fn(&Fault) -> Option<(usize, usize)>) -> bool {
-        let spans = self.scenario.faults.iter().filter_map(is);
-        spans
-            .into_iter()
-            .any(|(from, until)| (from..=until).contains(&self.round))
+    /// What faults with a span, as (what, from, until), strike in this round.
+    fn struck<T>(
+        &self,
+        is: impl Fn(&Fault) -> Option<(T, usize, usize)>,
+    ) -> impl Iterator<Item = T> {
+        let round = self.round;
+        let all = self.scenario.faults.iter().filter_map(is);
+        let now = all.filter(move |(_, from, until)| (*from..=*until).contains(&round));
+        now.map(|(what, ..)| what)
     }
 
     /// UAVs that are lost before anybody trains; those that were warned fly home, after handing over
@@ -168,30 +171,23 @@ impl Simulation {
 
     /// Whether a UAV's radio to its devices is out.
     pub(super) fn cut_off(&self, uav: UavId) -> bool {
-        self.holds(|fault| match *fault {
-            Fault::CellOutage {
-                uav: id,
-                from,
-                until,
-            } if id == uav.0 => Some((from, until)),
+        let mut out = self.struck(|fault| match *fault {
+            Fault::CellOutage { uav, from, until } => Some((UavId(uav), from, until)),
             _ => None,
-        })
+        });
+        out.any(|id| id == uav)
     }
 
     /// Devices that are down in this round.
     pub(super) fn crashed(&self) -> HashSet<DeviceId> {
-        let down = self
-            .scenario
-            .faults
-            .iter()
-            .filter_map(|fault| match *fault {
-                Fault::DeviceCrash {
-                    device,
-                    from,
-                    until,
-                } if (from..=until).contains(&self.round) => Some(DeviceId(device)),
-                _ => None,
-            });
+        let down = self.struck(|fault| match *fault {
+            Fault::DeviceCrash {
+                device,
+                from,
+                until,
+            } => Some((DeviceId(device), from, until)),
+            _ => None,
+        });
         down.collect()
     }
 
@@ -202,18 +198,14 @@ impl Simulation {
 
     /// Links that are out in this round.
     pub(super) fn silent_links(&self) -> HashSet<[u32; 2]> {
-        let out = self
-            .scenario
-            .faults
-            .iter()
-            .filter_map(|fault| match *fault {
-                Fault::LinkOutage {
-                    uavs: [a, b],
-                    from,
-                    until,
-                } if (from..=until).contains(&self.round) => Some(pair(a, b)),
-                _ => None,
-            });
+        let out = self.struck(|fault| match *fault {
+            Fault::LinkOutage {
+                uavs: [a, b],
+                from,
+                until,
+            } => Some((pair(a, b), from, until)),
+            _ => None,
+        });
         out.collect()
     }
 }

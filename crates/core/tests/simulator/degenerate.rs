@@ -244,6 +244,13 @@ fn a_link_too_weak_to_ever_send() {
     );
 }
 
+/// Then the global model stands in for the UAV's own.
+#[test]
+fn uavs_without_samples_of_their_own() {
+    let outcome = with_every_method(&["data.personal_samples=0"]);
+    assert!(outcome.summary.updates_computed > 0);
+}
+
 #[test]
 fn one_sample_a_device() {
     let outcome = with_every_method(&["data.data_volume=30", "data.partition={kind=\"iid\"}"]);

@@ -455,3 +455,33 @@ fn a_warned_loss_is_for_good_even_for_who_is_low() {
         );
     }
 }
+
+/// Where links are out a model may take two hops, so a UAV keeps back more.
+#[test]
+fn the_reserve_counts_two_hops_while_a_link_is_out() {
+    let left_j = |faults: &str| {
+        let outcome = with(faults, &[]);
+        let mut events = outcome.records[1].events.iter();
+        let drained = events.find_map(|event| match event.kind {
+            EventKind::UavDrained { battery_j, .. } => Some(battery_j),
+            _ => None,
+        });
+        drained.unwrap()
+    };
+    let drain = "{kind=\"drain\", uav=0, round=2}";
+    let outage = "{kind=\"link_outage\", uavs=[1, 2], from=2, until=2}";
+    assert!(left_j(&format!("{drain}, {outage}")) > left_j(drain));
+}
+
+#[test]
+fn nobody_broadcasts_what_was_not_merged() {
+    let out = (0..5).map(|uav| format!("{{kind=\"cell_outage\", uav={uav}, from=2, until=2}}"));
+    let outcome = with(&out.collect::<Vec<_>>().join(", "), &[]);
+    let broadcast_j = |round: usize| {
+        outcome.records[round]
+            .energy
+            .get(EnergyItem::BroadcastHover)
+    };
+    assert_eq!(outcome.records[1].aggregator, None);
+    assert!(broadcast_j(0) > 0.0 && broadcast_j(1) == 0.0);
+}

@@ -135,7 +135,7 @@ impl Adaptive {
 impl Association for Adaptive {
     fn needs(&self) -> Needs {
         Needs {
-            answers: self.fitness.difference > 0.0,
+            answers: self.fitness.counts_data(),
             edge_models: true,
         }
     }

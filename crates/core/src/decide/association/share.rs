@@ -28,9 +28,8 @@ pub struct Share {
 
 impl Association for Share {
     fn needs(&self) -> Needs {
-        let by_data = |weights: scenario::Fitness| weights.difference > 0.0;
         Needs {
-            answers: matches!(self.preference, Preference::Fitness(weights) if by_data(weights)),
+            answers: matches!(self.preference, Preference::Fitness(weights) if weights.counts_data()),
             ..Needs::default()
         }
     }

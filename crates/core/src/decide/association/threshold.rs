@@ -17,7 +17,7 @@ pub struct FixedThreshold {
 impl Association for FixedThreshold {
     fn needs(&self) -> Needs {
         Needs {
-            answers: self.fitness.difference > 0.0,
+            answers: self.fitness.counts_data(),
             ..Needs::default()
         }
     }
