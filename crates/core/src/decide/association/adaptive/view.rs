@@ -373,10 +373,25 @@ mod tests {
         let expected = 0.5 * 2f64.ln() * 2f64.powf(0.7) / (0.25f64 * 0.4).sqrt();
         close(&view.rewards(&round, &[1.0; 2]), &[expected; 2]);
         (round.before, round.after) = (quality(2.0 / 16.0, 0.3), quality(1.0 / 16.0, 0.3));
-        // A flight in it: it costs 13 times as much, of which a quarter counts, and the overhead stays what it was.
+        // A dear round: it costs 13 times as much, of which a quarter counts, and the overhead stays what it was.
         (round.energy_j, round.time_s) = (13_000.0, 52.0);
         let later = expected * 2f64.powf(1.4) / 4.0;
         close(&view.rewards(&round, &[1.0; 2]), &[later; 2]);
+    }
+
+    /// A UAV that fell did not pay all that its edge rounds would have cost: less than nothing is left for the overhead.
+    #[test]
+    fn a_round_that_was_not_paid_for_has_a_reward_all_the_same() {
+        let mut view = view(&["td3.reward=cost_aware"]);
+        let cells = [cell(0, None, 900.0, 3.0), cell(1, None, 200.0, 2.0)];
+        let mut round = outcome(&cells);
+        assert!(round.energy_j < 1100.0);
+        (round.before, round.after) = (quality(2.0, 0.3), quality(1.0, 0.3));
+        assert!(
+            view.rewards(&round, &[1.0; 2])
+                .iter()
+                .all(|reward| *reward > 0.0)
+        );
     }
 
     #[test]
