@@ -96,7 +96,7 @@ pub fn fleet(data: &[u8]) {
         uavs: &uavs,
         speed_mps: file.speed_mps,
         move_power_w: file.move_power_w,
-        model_energy_j: &|power_w: f64, from: Point, to: Point| power_w * from.distance(to),
+        model_energy_j: &|from, to| from.tx_power_w * from.position.distance(to.position),
     };
     let methods: [Box<dyn Redeployment>; 3] = [
         Box::new(MarginalGains::default()),

@@ -54,7 +54,7 @@ fn bench(bencher: Bencher, uavs: usize, method: &mut dyn Redeployment) {
         uavs: &uavs,
         speed_mps: 20.0,
         move_power_w: 160.0,
-        model_energy_j: &|_, from, to| 1e-3 * from.distance(to),
+        model_energy_j: &|from, to| 1e-3 * from.position.distance(to.position),
     };
     bencher.bench_local(|| method.redeploy(&fleet, &mut stream(1, Stream::Layout, 1, 0)));
 }

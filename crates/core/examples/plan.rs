@@ -35,7 +35,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
         uavs: &left,
         speed_mps: 20.0,
         move_power_w: 160.0,
-        model_energy_j: &|_, _, _| 0.0,
+        model_energy_j: &|_, _| 0.0,
     };
     let mut rng = stream(1, Stream::Redeployment, 0, 0);
     for flight in MarginalGains::default().redeploy(&fleet, &mut rng) {

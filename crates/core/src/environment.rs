@@ -24,7 +24,10 @@
 //! # }
 //! ```
 
-use crate::decide::association::{AgentView, Needs, above};
+use std::sync::Arc;
+
+use crate::decide::association::{AgentView, Needs, Prescribed, above};
+use crate::learn::DataStore;
 use crate::record::RoundRecord;
 use crate::run::{Opening, Simulation, stop_rule};
 use crate::scenario::ValidScenario;
@@ -37,6 +40,7 @@ pub type States = Vec<Option<Vec<f32>>>;
 pub struct Environment {
     scenario: ValidScenario,
     threads: usize,
+    store: Arc<DataStore>,
     round: Option<Round>,
 }
 
@@ -74,8 +78,16 @@ impl Environment {
         Self {
             scenario: scenario.clone(),
             threads,
+            store: Arc::default(),
             round: None,
         }
+    }
+
+    /// Takes data from a store that others use as well.
+    #[must_use]
+    pub fn with_store(mut self, store: Arc<DataStore>) -> Self {
+        self.store = store;
+        self
     }
 
     /// Begins a run with another seed. Empty when no UAV ever gets to choose.
@@ -88,7 +100,8 @@ impl Environment {
             ..Scenario::clone(&self.scenario)
         };
         let scenario = scenario.check()?;
-        let simulation = Simulation::new(&scenario, self.threads)?;
+        let builder = Simulation::builder(&scenario).threads(self.threads);
+        let simulation = builder.data(self.store.get(&scenario)?).build()?;
         let method = Method::of(&scenario);
         let view = AgentView::new(&scenario);
         self.scenario = scenario;
@@ -118,7 +131,8 @@ impl Environment {
         let actions: Vec<Option<f32>> = (0..fitness.len()).map(action).collect();
         let thresholds = view.thresholds(&fitness, &actions);
         let selection = above(&simulation.scene(&opening), &fitness, |uav| thresholds[uav]);
-        let closed = simulation.close_round(opening, selection, &mut method)?;
+        method.association = Box::new(Prescribed { selection });
+        let closed = simulation.close_round(opening, &mut method)?;
         let penalties = vec![self.scenario.td3.penalty; fitness.len()];
         let rewards = view.rewards(&closed.outcome(), &penalties);
         let mut states = States::new();
@@ -139,7 +153,7 @@ impl Environment {
         method: Method,
         view: AgentView,
     ) -> Result<States, Error> {
-        let Some(opening) = simulation.open_round(NEEDS)? else {
+        let Some(opening) = simulation.open_round(&method, NEEDS)? else {
             return Ok(States::new());
         };
         let scene = simulation.scene(&opening);

@@ -1,6 +1,6 @@
 //! A uniform grid over points: who is within a radius, without looking at everybody.
 
-use crate::geometry::Point;
+use crate::vocabulary::Point;
 
 /// Buckets of point ids, rebuilt in linear time when the points move. Ids inside a bucket ascend.
 #[derive(Clone, Debug)]

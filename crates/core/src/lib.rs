@@ -6,13 +6,13 @@
 //!
 //! Data flows one way: [`scenario`] → [`world`] → [`nature`] → [`decide`] → [`learn`] → [`record`].
 
+mod books;
 pub mod checkpoint;
 pub mod decide;
 mod disk;
 pub mod environment;
 mod error;
 pub mod experiment;
-pub mod geometry;
 pub mod grid;
 pub mod learn;
 pub mod method;
@@ -23,10 +23,13 @@ pub mod run;
 pub mod run_folder;
 pub mod scenario;
 pub mod seed;
+pub mod session;
 pub mod solve;
+pub mod vocabulary;
 pub mod world;
 
 pub use error::Error;
+pub use vocabulary::geometry;
 pub use method::Method;
 pub use record::{RoundRecord, Summary};
 pub use run::{Simulation, run};

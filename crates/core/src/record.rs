@@ -2,19 +2,19 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::geometry::Point;
+use crate::vocabulary::Point;
 use crate::world::{DeviceId, Status, UavId};
 
-mod items;
 mod sightings;
 mod summary;
 
-pub use items::{Energy, EnergyItem, Time, TimeItem};
+pub use crate::vocabulary::{Energy, EnergyItem, Time, TimeItem, UavTime};
 pub use sightings::{Part, Sightings};
 pub use summary::{Reached, StoppedBy, Summary};
 
 /// One UAV in one global round. Its battery obeys
-/// `battery_before_j + recharged_j = battery_after_j + energy.total_j()`.
+/// `battery_before_j + recharged_j = battery_after_j + energy.total_j()`, its time
+/// `time.total_s() + away_s` = the round's length.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UavRecord {
     /// Which UAV.
@@ -39,6 +39,10 @@ pub struct UavRecord {
     pub recharged_j: f64,
     /// What it spent, by item; device items are 0 here.
     pub energy: Energy,
+    /// What it did with the round's time, by item. With `away_s` it adds up to the round's length.
+    pub time: UavTime,
+    /// Seconds in which it was not above its cell: at the base, on the way there or back, or lost.
+    pub away_s: f64,
 }
 
 /// One global round.
@@ -174,6 +178,22 @@ pub enum EventKind {
         uav: UavId,
         /// Device updates of this global round that stayed behind.
         updates_lost: usize,
+    },
+    /// A device's update never came.
+    UpdateLost {
+        /// Which device.
+        device: DeviceId,
+        /// The UAV it trained with.
+        uav: UavId,
+        /// Why.
+        reason: String,
+    },
+    /// Links between a UAV and devices that it covers are too weak to be used in this round.
+    LinkOutage {
+        /// Which UAV.
+        uav: UavId,
+        /// How many of its devices.
+        devices: usize,
     },
     /// An asynchronous cell's model reached the aggregator and was merged.
     ModelArrived {

@@ -1,96 +1,85 @@
-//! THE round loop, Algorithm 1: start reading here.
+//! THE round loop, Algorithm 1: start reading here, at [`Simulation::step`] and `algorithm_1`.
 //!
 //! ```text
 //! one global round
-//!   welcome    UAVs that finished charging return; devices move
-//!   decide     association (who trains), allocation (H, bandwidth); low UAVs leave before they start
+//!   return     UAVs that finished charging are back; devices move; links are drawn
+//!   score      UAVs compare their personal models with those of devices (methods that ask for it)
+//!   select     association: who trains with whom (P2)
+//!   plan       allocation: H and bandwidth (P1); UAVs too low to start leave
 //!   edge       up to K times: devices train, UAVs merge, batteries pay; a low UAV ends the phase
-//!   global     edge models go to the aggregator, are merged, and come back
-//!   farewell   low UAVs fly home
+//!   redeploy   those who stay fly to new positions when somebody left or came back (P3)
+//!   aggregate  edge models go to the aggregator, are merged, and come back
+//!   leave      low UAVs fly home
 //!   test       accuracy of the global model, and the record
 //! ```
+//!
+//! A run has a fleet (world, links, faults, batteries: `fleet.rs`) and a learning part (devices, models, merging:
+//! `learning.rs`). Phases are functions that name what they are given. Every second and every joule goes into the books that
+//! are passed along.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use aerofed_data::{Partition, Split};
 use aerofed_nn::Network;
+use safetensors::tensor::{Dtype, TensorView};
 
 use crate::Error;
-use crate::decide::association::{Needs, Quality, Scene, flaw};
-use crate::decide::fitness::Answer;
-use crate::learn::aggregation;
-use crate::learn::data::{load_data, network_for, partition_plan};
-use crate::learn::trainer::{CpuTrainer, Trainer};
+use crate::decide::association::{Needs, Scene};
+use crate::learn::Task;
+use crate::learn::aggregation::distance;
 use crate::method::{Method, Schedule};
-use crate::nature::Nature;
-use crate::record::{EventKind, RoundRecord, StoppedBy, Summary, TimeItem};
+use crate::record::{EventKind, RoundRecord, StoppedBy, Summary};
 use crate::scenario::ValidScenario;
-use crate::seed::{Stream, stream};
-use crate::world::{Coverage, DeviceId, UavId, World};
+use crate::vocabulary::{TimeItem, UavId};
+use crate::world::World;
 
-mod asynchronous;
-mod books;
+mod aggregate;
+mod builder;
 mod cells;
 mod closing;
 mod edge;
 mod faults;
-mod flat;
 mod fleet;
-mod global;
+mod learning;
 mod redeploy;
 mod saved;
+mod schedule;
 mod scoring;
+mod scoring_costs;
+mod stage;
+#[cfg(test)]
+mod tests;
 mod whole;
 
+pub use builder::Builder;
 pub use whole::Run;
 
-use asynchronous::Passes;
-use books::Books;
-use cells::CellWork;
-use closing::{CellReport, ClosedRound, RoundWork};
-use scoring::Opinions;
+use crate::books::CellReport;
+use aggregate::{Deciding, aggregate};
+use cells::{CellWork, Planner, refuse_to_start};
+use closing::ClosedRound;
+use edge::{cell_outcome, device_outcomes, edge_rounds};
+use fleet::Fleet;
+use learning::Learning;
+use redeploy::redeploy;
+use schedule::{Scheduler, scheduler};
+pub(crate) use stage::Opening;
+use stage::{Decisions, RoundWork, Stage, Terms};
 
 /// A run between rounds: everything that the next round depends on.
 pub struct Simulation {
-    scenario: ValidScenario,
-    /// Everybody and everything, for those who watch.
-    pub world: World,
-    nature: Nature,
-    trainer: Box<dyn Trainer>,
-    network: Network,
+    scenario: Arc<ValidScenario>,
+    fleet: Fleet,
+    learning: Learning,
+    /// Runs the method's schedule; made when a method is first seen.
+    scheduler: Option<(Schedule, Box<dyn Scheduler>)>,
+    cumulative_energy_j: f64,
+    /// What the weights belong to; none where the caller brought a model of another kind.
+    network: Option<Network>,
     /// What tells the data from others; none for data that cannot change.
     data_checksum: Option<[u8; 32]>,
-    /// Training samples of each device.
-    held: Vec<Vec<u32>>,
-    /// Training samples of each UAV's own.
-    personal_samples: Vec<Vec<u32>>,
-    /// What models said about small batches; empty until a method needs it.
-    opinions: Opinions,
-    /// Samples that the controller may look at.
-    probe: Vec<u32>,
-    /// How the global model does on them.
-    quality: Quality,
-    global_model: Vec<f32>,
-    round: usize,
-    cumulative_energy_j: f64,
-    /// What asynchronous cells are in the middle of; empty under other schedules.
-    passes: Passes,
-    /// UAVs among whom the area was last divided.
-    posted: Vec<UavId>,
-    /// Older global models, of UAVs that the last broadcasts did not reach.
-    behind: BTreeMap<UavId, Vec<f32>>,
-    /// Links between UAVs that are out in this round, see `silent_links`.
-    silent: HashSet<[u32; 2]>,
-}
-
-/// A round whose devices are still to be chosen.
-pub(crate) struct Opening {
-    needs: Needs,
-    books: Books,
-    coverage: Coverage,
-    answers: Vec<Vec<Answer>>,
+    threads: usize,
 }
 
 /// What a finished run leaves.
@@ -101,10 +90,31 @@ pub struct Outcome {
     pub summary: Summary,
     /// The global model.
     pub weights: Vec<f32>,
-    /// What the weights belong to.
-    pub network: Network,
+    /// What the weights belong to; none where the caller brought a model of another kind.
+    pub network: Option<Network>,
     /// How everybody stood at the end.
     pub world: World,
+}
+
+impl Outcome {
+    /// The global model as a safetensors file: layer by layer, or as one tensor `model` where the network is not known.
+    ///
+    /// # Errors
+    /// When the weights do not fit the network.
+    pub fn model_file(&self) -> Result<Vec<u8>, Error> {
+        if let Some(network) = &self.network {
+            let no_remarks = BTreeMap::new();
+            return Ok(aerofed_nn::to_safetensors(network, &self.weights, &no_remarks)?);
+        }
+        let bytes: Vec<u8> = self.weights.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let misfit = |error: safetensors::SafeTensorError| Error::State {
+            part: "model",
+            reason: error.to_string(),
+        };
+        let shape = vec![self.weights.len()];
+        let tensor = TensorView::new(Dtype::F32, shape, &bytes).map_err(misfit)?;
+        safetensors::serialize([("model", tensor)], None).map_err(misfit)
+    }
 }
 
 /// Runs a scenario to its end on all cores. `watch` sees every round and may end the run.
@@ -115,23 +125,9 @@ pub struct Outcome {
 pub fn run(
     scenario: &ValidScenario,
     method: &mut Method,
-    watch: impl FnMut(&RoundRecord) -> ControlFlow<()>,
-) -> Result<Outcome, Error> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    run_on(scenario, method, threads, watch)
-}
-
-/// [`run`] on a given number of threads; the results are the same for any number.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_on(
-    scenario: &ValidScenario,
-    method: &mut Method,
-    threads: usize,
     mut watch: impl FnMut(&RoundRecord) -> ControlFlow<()>,
 ) -> Result<Outcome, Error> {
-    let mut run = Run::new(scenario, threads)?;
+    let mut run = Run::new(Simulation::builder(scenario).build()?);
     while let Some(record) = run.step(method)? {
         if watch(record).is_break() {
             break;
@@ -163,51 +159,10 @@ pub(crate) fn stop_rule(scenario: &ValidScenario, record: &RoundRecord) -> Optio
 }
 
 impl Simulation {
-    /// Loads the data, divides it, draws the world and the first model.
-    ///
-    /// # Errors
-    /// When the data cannot be loaded or divided, or the model does not fit it.
-    pub fn new(scenario: &ValidScenario, threads: usize) -> Result<Self, Error> {
-        let data = load_data(scenario)?;
-        let data_checksum = saved::data_checksum(scenario, &data);
-        let Split { train, test } = data;
-        let network = network_for(scenario, &train)?;
-        let mut rng = stream(scenario.seed, Stream::Partition, 0, 0);
-        let Partition {
-            devices: held,
-            personal: personal_samples,
-            probe,
-        } = aerofed_data::partition(&train, &partition_plan(scenario), &mut rng)?;
-        let samples = held
-            .iter()
-            .map(|of_device| of_device.len() as u32)
-            .collect();
-        let sample_bits = 8.0 * train.input_len() as f64;
-        let trainer = CpuTrainer::new(network.clone(), Arc::new(train), Arc::new(test), threads);
-        let global_model = network.init(&mut stream(scenario.seed, Stream::ModelInit, 0, 0));
-        let quality = trainer.evaluate(&global_model, &probe)?.into();
-        let world = World::new(scenario, samples, sample_bits);
-        let posted = world.uavs.iter().map(|uav| uav.id).collect();
-        Ok(Self {
-            scenario: scenario.clone(),
-            world,
-            nature: Nature::new(scenario),
-            trainer: Box::new(trainer),
-            global_model,
-            network,
-            data_checksum,
-            held,
-            personal_samples,
-            opinions: Opinions::default(),
-            probe,
-            quality,
-            round: 0,
-            cumulative_energy_j: 0.0,
-            passes: Passes::default(),
-            posted,
-            behind: BTreeMap::new(),
-            silent: HashSet::new(),
-        })
+    /// A simulation of a scenario; parts of it can be replaced by the caller's own.
+    #[must_use]
+    pub fn builder(scenario: &ValidScenario) -> Builder<'_> {
+        Builder::new(scenario)
     }
 
     /// One global round; none when no UAV is left and none will return.
@@ -215,176 +170,243 @@ impl Simulation {
     /// # Errors
     /// When the method decides something impossible, or training cannot be done.
     pub fn step(&mut self, method: &mut Method) -> Result<Option<RoundRecord>, Error> {
-        let asynchronous = matches!(method.schedule, Schedule::Asynchronous { .. });
-        if asynchronous && method.association.needs().answers {
-            return Err(Error::Decision {
-                method: method.name.clone(),
-                reason: "an asynchronous fleet has no moment to compare models in".into(),
-            });
-        }
-        let Some(opening) = self.open_round(method.association.needs())? else {
+        let needs = method.association.needs();
+        let Some(opening) = self.open_round(method, needs)? else {
             return Ok(None);
         };
-        let closed = if asynchronous {
-            self.asynchronous_round(opening, method)?
-        } else {
-            let key = self.round as u64;
-            let mut rng = stream(self.scenario.seed, Stream::Association, key, 0);
-            let selection = method.association.select(&self.scene(&opening), &mut rng);
-            self.close_round(opening, selection, method)?
-        };
+        let closed = self.close_round(opening, method)?;
         method.association.observe(&closed.outcome());
         Ok(Some(closed.record))
     }
 
-    /// The round until the choice of devices: who returns, who moved, who covers whom, and what
+    /// The round until the choice of devices: who returns, who moved, who covers whom over which links, and what
     /// UAVs find out about devices. None when no UAV is left and none will return.
-    pub(crate) fn open_round(&mut self, needs: Needs) -> Result<Option<Opening>, Error> {
-        let round = self.round + 1;
-        let mut books = Books::open(round, &self.world);
+    pub(crate) fn open_round(
+        &mut self,
+        method: &Method,
+        needs: Needs,
+    ) -> Result<Option<Opening>, Error> {
+        self.meet(method, needs)?;
+        let (fleet, learning) = (&mut self.fleet, &mut self.learning);
+        let mut books = fleet.open_books();
 
-        // welcome
-        if !self.welcome_back(&mut books) {
+        // return
+        let Some(back) = fleet.let_back_in(&mut books) else {
             return Ok(None);
+        };
+        for uav in back {
+            learning.stale_models.remove(&uav);
         }
-        self.round = round;
-        self.silent = self.silent_links();
-        if round > 1 {
-            self.world
-                .move_devices(&self.nature, self.scenario.seed, round);
+        fleet.begin_round();
+        if let Some((_, scheduler)) = &mut self.scheduler {
+            fleet.lose_before_round(&mut **scheduler, &mut books);
         }
-        self.lose_before_round(&mut books);
+        let mut links = None;
+        let mut coverage = fleet.working_coverage(&mut links, &mut books);
 
-        let mut coverage = self.working_coverage();
+        // score
         let mut answers = Vec::new();
         if needs.answers {
-            let bore_training = self.prepare_personal_models(&mut books)?;
-            let bore_comparing = self.pay_for_comparing(&coverage, &mut books);
-            if !(bore_training && bore_comparing) {
-                coverage = self.working_coverage();
+            let mut all_bore_it = true;
+            if !learning.scoring.is_ready() {
+                learning.prepare_scoring(fleet.round)?;
+                let samples = &learning.task.personal_samples;
+                all_bore_it &= fleet.pay_for_preparing(samples, &mut books);
             }
-            answers = self.answers(&coverage)?;
+            let drawn = links.get_or_insert_default();
+            all_bore_it &= fleet.pay_for_comparing(&coverage, drawn, &mut books);
+            if !all_bore_it {
+                coverage = fleet.working_coverage(&mut links, &mut books);
+            }
+            answers = learning.answers(&coverage, fleet.round)?;
         }
         Ok(Some(Opening {
             needs,
             books,
             coverage,
+            links: links.unwrap_or_default(),
             answers,
         }))
     }
 
     /// What the controller sees when it chooses devices.
     pub(crate) fn scene<'a>(&'a self, opening: &'a Opening) -> Scene<'a> {
-        Scene {
-            round: self.round,
-            world: &self.world,
-            coverage: &opening.coverage,
-            answers: &opening.answers,
-            altitude_m: self.nature.altitude_m,
-            quality: self.quality,
-        }
-    }
-
-    /// Who covers whom among UAVs and devices that no fault keeps from working.
-    fn working_coverage(&self) -> Coverage {
-        let crashed = self.crashed();
-        self.world
-            .coverage_where(|uav| self.serves(uav), |device| !crashed.contains(&device))
+        opening.scene(&self.fleet, &self.learning)
     }
 
     /// The round from the choice of devices on.
     pub(crate) fn close_round(
         &mut self,
         opening: Opening,
-        selection: Vec<Vec<DeviceId>>,
         method: &mut Method,
     ) -> Result<ClosedRound, Error> {
-        let Opening {
-            needs,
-            mut books,
-            coverage,
-            ..
-        } = opening;
-        if let Some(reason) = flaw(&selection, &coverage) {
+        let Some((_, scheduler)) = &mut self.scheduler else {
             return Err(Error::Decision {
                 method: method.name.clone(),
-                reason,
+                reason: "a round that was not opened".into(),
             });
-        }
-        let mut cells = self.plan_cells(selection, method)?;
-        for (cell, uav) in cells.iter_mut().zip(&self.world.uavs) {
-            cell.start = self.behind.get(&uav.id).cloned();
-        }
-        self.drain(&cells, &mut books);
-        if method.checks_energy {
-            let unable = self.refuse_to_start(&mut cells, &mut books);
-            self.send_home(&unable, &mut books);
-        }
-
-        // edge
-        let edge = self.edge_phase(&mut cells, method, &mut books)?;
-        let device_outcomes = self.device_outcomes(&cells);
-        let cell_outcomes = self.cell_outcomes(&cells, needs)?;
-
-        if needs.answers {
-            self.keep_opinions(&edge.last_updates)?;
-            self.refresh_personal_models()?;
-        }
-
-        // global
-        let merged = self.global_phase(&mut cells, &edge, method, &mut books);
-        let merged_anything = merged.model.is_some();
-        let model_change = merged
-            .model
-            .as_ref()
-            .map_or(0.0, |new| aggregation::distance(new, &self.global_model));
-        self.global_model = merged
-            .model
-            .unwrap_or_else(|| std::mem::take(&mut self.global_model));
-        if needs.answers {
-            let leaving: Vec<UavId> = edge.low.iter().map(|leaver| leaver.uav).collect();
-            self.pay_for_refreshing(&leaving, &mut books);
-        }
-        let round_s = books.time.total_s() - books.time.get(TimeItem::Wait);
-        let flights_s = books.time.get(TimeItem::Move);
-        self.world.clock_s += round_s;
-        self.leak(round_s, &mut cells, &mut books);
-
-        // farewell
-        self.send_home(&edge.low, &mut books);
-
-        let local_iterations = mean_iterations(&cells);
-        let cells = cells.into_iter().map(|cell| CellReport {
-            edge_time_s: cell.edge_time_s(),
-            local_iterations: cell.plan.local_iterations,
-            devices: cell.devices,
-        });
-        let work = RoundWork {
-            cells: cells.collect(),
-            edge_rounds: edge.rounds,
-            local_iterations,
-            updates_computed: edge.updates_computed,
-            train_loss: edge.train_loss,
-            aggregator: merged.aggregator,
-            merged_anything,
-            model_change,
-            time_s: round_s - flights_s,
-            coverage,
-            cell_outcomes,
-            device_outcomes,
         };
-        self.test_and_record(work, books, method)
+        let work = scheduler.round(Stage {
+            fleet: &mut self.fleet,
+            learning: &mut self.learning,
+            decisions: Decisions::of(method),
+            opening,
+        })?;
+        self.test_and_record(work, method)
+    }
+
+    /// Makes what runs the method's schedule, unless it is there already.
+    fn meet(&mut self, method: &Method, needs: Needs) -> Result<(), Error> {
+        if self.scheduler.as_ref().is_none_or(|(of, _)| *of != method.schedule) {
+            let new = scheduler(method.schedule, self.fleet.world.uavs.len());
+            self.scheduler = Some((method.schedule, new));
+        }
+        let refused = self.scheduler.as_ref().and_then(|(_, s)| s.refuses(needs));
+        match refused {
+            None => Ok(()),
+            Some(reason) => Err(Error::Decision {
+                method: method.name.clone(),
+                reason: reason.into(),
+            }),
+        }
+    }
+
+    /// Everybody and everything, for those who watch.
+    #[must_use]
+    pub fn world(&self) -> &World {
+        &self.fleet.world
     }
 
     /// The global model as it stands.
     #[must_use]
     pub fn global_model(&self) -> &[f32] {
-        &self.global_model
+        &self.learning.global_model
     }
 
-    /// Size of a model on the air, bit.
-    fn model_bits(&self) -> f64 {
-        self.network.parameter_count() as f64 * self.scenario.model.bits_per_parameter
+    /// What is learned, in numbers.
+    #[must_use]
+    pub fn task(&self) -> &Task {
+        &self.learning.task
+    }
+}
+
+/// A round of Algorithm 1, from the choice of devices to the new global model: everybody waits for everybody.
+fn algorithm_1(stage: Stage, terms: Terms) -> Result<RoundWork, Error> {
+    let Stage {
+        fleet,
+        learning,
+        mut decisions,
+        opening,
+    } = stage;
+
+    // select
+    let (seed, round) = (fleet.scenario.seed, fleet.round);
+    let selection = decisions.select(&opening.scene(fleet, learning), seed, round)?;
+    let Opening {
+        needs,
+        mut books,
+        coverage,
+        links,
+        ..
+    } = opening;
+
+    // plan
+    let planner = Planner {
+        fleet,
+        links: &links,
+        terms,
+    };
+    let mut cells = planner.plan(selection, &mut decisions)?;
+    fleet.drain(&cells, &mut books);
+    if decisions.checks_energy {
+        let unable = refuse_to_start(fleet, &mut cells, &mut books);
+        fleet.send_home(&unable, &mut books);
+    }
+
+    // edge
+    let edge = edge_rounds(
+        fleet, learning, &mut cells, terms, &decisions, needs, &mut books,
+    )?;
+    let device_outcomes = device_outcomes(fleet, &cells);
+    let uavs = (0..).map(UavId).zip(&cells);
+    let cell_outcomes: Result<_, Error> = uavs
+        .map(|(uav, cell)| cell_outcome(learning, uav, cell, needs))
+        .collect();
+    if needs.answers {
+        learning.update_scoring(edge.outputs, round)?;
+    }
+
+    // redeploy
+    let mut low = edge.low;
+    let redeployment = &mut *decisions.redeployment;
+    let flown_s = redeploy(fleet, &mut cells, &low, redeployment, &mut books);
+
+    // aggregate
+    let deciding = Deciding {
+        choice: &mut *decisions.aggregator,
+        aggregation: decisions.aggregation,
+        checks_energy: decisions.checks_energy,
+    };
+    let merged = aggregate(fleet, &mut cells, &flown_s, &mut low, deciding, &mut books);
+    let merged_anything = merged.model.is_some();
+    let model_change = learning.replace_global_model(merged.model, merged.missed, &merged.reached);
+    if needs.answers {
+        let leaving: Vec<UavId> = low.iter().map(|leaver| leaver.uav).collect();
+        let samples = &learning.task.personal_samples;
+        fleet.pay_for_refreshing(samples, &leaving, &mut books);
+    }
+    let round_s = books.time.total_s() - books.time.get(TimeItem::Wait);
+    books.end_round(&mut fleet.world.uavs, books.time.total_s());
+    fleet.world.clock_s += round_s;
+    fleet.leak(round_s, &mut cells, &mut books);
+
+    // leave
+    fleet.send_home(&low, &mut books);
+
+    let local_iterations = mean_iterations(&cells);
+    let cells = cells.into_iter().map(|cell| CellReport {
+        edge_time_s: cell.edge_time_s(),
+        local_iterations: cell.plan.local_iterations,
+        devices: cell.devices,
+    });
+    Ok(RoundWork {
+        cells: cells.collect(),
+        edge_rounds: edge.rounds,
+        local_iterations,
+        updates_computed: edge.updates_computed,
+        train_loss: edge.train_loss,
+        aggregator: merged.aggregator,
+        merged_anything,
+        model_change,
+        time_s: round_s - books.time.get(TimeItem::Move),
+        coverage,
+        cell_outcomes: cell_outcomes?,
+        device_outcomes,
+        books,
+    })
+}
+
+impl Learning {
+    /// A new global model, if there is one. UAVs that it did not reach go on from the one they have. Returns how far it moved.
+    fn replace_global_model(
+        &mut self,
+        new: Option<Vec<f32>>,
+        missed: Vec<UavId>,
+        reached: &[UavId],
+    ) -> f64 {
+        let Some(new) = new else {
+            return 0.0;
+        };
+        for uav in missed {
+            let old = || self.global_model.clone();
+            self.stale_models.entry(uav).or_insert_with(old);
+        }
+        for uav in reached {
+            self.stale_models.remove(uav);
+        }
+        let moved = distance(&new, &self.global_model);
+        self.global_model = new;
+        moved
     }
 }
 

@@ -6,7 +6,6 @@
 //! one that is not locked was left behind, and its checkpoints let the run go on.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write};
@@ -14,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{EnergyItem, RoundRecord, Sightings, StoppedBy, TimeItem, UavRecord};
+use crate::record::{EnergyItem, RoundRecord, Sightings, StoppedBy, TimeItem, UavRecord, UavTime};
 use crate::run::Outcome;
 use crate::scenario::Scenario;
 use crate::world::Status;
@@ -122,6 +121,11 @@ impl RunFolder {
         Ok(folder)
     }
 
+    /// Where a run is written until it gets its final name.
+    pub(crate) fn partial_of(path: &Path) -> PathBuf {
+        partial_of(path)
+    }
+
     /// Where the run is being written.
     #[must_use]
     pub fn partial(&self) -> &Path {
@@ -194,8 +198,7 @@ impl RunFolder {
     pub fn finish(self, outcome: &Outcome) -> Result<(), Error> {
         let pretty = serde_json::to_string_pretty(&outcome.summary).unwrap_or_default();
         self.add_file("summary.json", (pretty + "\n").as_bytes())?;
-        let model =
-            aerofed_nn::to_safetensors(&outcome.network, &outcome.weights, &BTreeMap::new())?;
+        let model = outcome.model_file()?;
         self.add_file("model.safetensors", &model)?;
         for (file, name) in [
             (&self.rounds, "rounds.csv"),
@@ -310,7 +313,8 @@ fn uav_header() -> String {
     EnergyItem::ALL
         .iter()
         .for_each(|item| header.extend([",", item.name()]));
-    header + ",devices"
+    UavTime::columns().for_each(|(_, name)| header.extend([",", &name]));
+    header + ",away_s,devices"
 }
 
 fn uav_row(round: usize, uav: &UavRecord) -> String {
@@ -331,6 +335,8 @@ fn uav_row(round: usize, uav: &UavRecord) -> String {
     EnergyItem::ALL
         .iter()
         .for_each(|&item| _ = write!(row, ",{}", uav.energy.get(item)));
+    UavTime::columns().for_each(|(item, _)| _ = write!(row, ",{}", uav.time.get(item)));
+    _ = write!(row, ",{}", uav.away_s);
     let devices: Vec<String> = uav
         .devices
         .iter()

@@ -36,6 +36,8 @@ pub enum Stream {
     Agent = 12,
     /// Worlds and thresholds that agents are trained on before a run.
     Pretraining = 13,
+    /// How much of a signal arrives over one link.
+    Links = 14,
 }
 
 /// The stream for `(seed, stream, round, id)`: the four numbers are the cipher's whole key, so two

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::Point;
+use crate::vocabulary::Point;
 use crate::grid::Grid;
-use crate::nature::mobility::{Surroundings, uniform_point};
-use crate::nature::{Nature, compute};
+use crate::nature::compute;
+use crate::nature::mobility::{Mobility, Surroundings, uniform_point};
 use crate::scenario::{Area, Layout, ValidScenario};
 use crate::seed::{Stream, stream};
 
@@ -14,31 +14,7 @@ mod saved;
 
 pub(crate) use saved::SavedWorld;
 
-/// A device's number, from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct DeviceId(pub u32);
-
-/// A UAV's number, from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct UavId(pub u32);
-
-impl DeviceId {
-    /// The place in the device arrays.
-    #[must_use]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl UavId {
-    /// The place in the UAV list.
-    #[must_use]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+pub use crate::vocabulary::{DeviceId, UavId};
 
 /// All devices, one array per quantity.
 #[derive(Clone, Debug, Default)]
@@ -126,6 +102,25 @@ pub struct Coverage {
 }
 
 impl Coverage {
+    /// Takes pairs out of it that do not stay.
+    pub(crate) fn keep_pairs(&mut self, world: &World, stays: impl Fn(UavId, DeviceId) -> bool) {
+        let mut all_stay = true;
+        for (cell, uav) in self.cells.iter_mut().zip(0..) {
+            let before = cell.len();
+            cell.retain(|&device| stays(UavId(uav), device));
+            all_stay &= cell.len() == before;
+        }
+        if all_stay {
+            return;
+        }
+        self.nearest.fill(None);
+        for (uav, cell) in world.uavs.iter().zip(&self.cells) {
+            for &device in cell {
+                world.offer(&mut self.nearest[device.index()], uav.id, device);
+            }
+        }
+    }
+
     /// How many devices at least one UAV covers.
     #[must_use]
     pub fn covered(&self) -> usize {
@@ -202,23 +197,25 @@ impl World {
                     .within(&self.devices.position, uav.position, self.coverage_radius_m);
             cell.retain(|&device| device_works(DeviceId(device)));
             for &device in &cell {
-                let distance = |id: UavId| {
-                    self.uavs[id.index()]
-                        .position
-                        .distance_squared(self.devices.position[device as usize])
-                };
                 let nearest = &mut coverage.nearest[device as usize];
-                if nearest.is_none_or(|other| distance(uav.id) < distance(other)) {
-                    *nearest = Some(uav.id);
-                }
+                self.offer(nearest, uav.id, DeviceId(device));
             }
             coverage.cells[uav.id.index()] = cell.into_iter().map(DeviceId).collect();
         }
         coverage
     }
 
+    /// Makes a UAV the nearest of a device if it is; UAVs are offered in the order of their ids.
+    fn offer(&self, nearest: &mut Option<UavId>, uav: UavId, device: DeviceId) {
+        let at = self.devices.position[device.index()];
+        let distance = |id: UavId| self.uavs[id.index()].position.distance_squared(at);
+        if nearest.is_none_or(|other| distance(uav) < distance(other)) {
+            *nearest = Some(uav);
+        }
+    }
+
     /// Moves every device to its place in `round`.
-    pub fn move_devices(&mut self, nature: &Nature, seed: u64, round: usize) {
+    pub(crate) fn move_devices(&mut self, mobility: &dyn Mobility, seed: u64, round: usize) {
         let radius_m = self.coverage_radius_m;
         let posts = &self.first_posts;
         let mut fleet = Grid::new(self.area.width_m, self.area.height_m, radius_m);
@@ -233,6 +230,8 @@ impl World {
         };
         for (id, position) in self.devices.position.iter_mut().enumerate() {
             let around = Surroundings {
+                device: DeviceId(id as u32),
+                round,
                 width_m: self.area.width_m,
                 height_m: self.area.height_m,
                 covered_by: nearest(*position),
@@ -240,7 +239,7 @@ impl World {
                 is_covered: &is_covered,
             };
             let mut rng = stream(seed, Stream::Mobility, round as u64, id as u64);
-            *position = nature.mobility.next(*position, &around, &mut rng);
+            *position = mobility.next(*position, &around, &mut rng);
         }
         self.grid.rebuild(&self.devices.position);
     }
@@ -310,6 +309,7 @@ fn draw_uavs(scenario: &ValidScenario, devices: &[Point]) -> Vec<Uav> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nature::mobility::CoverageHop;
     use crate::scenario::Scenario;
 
     fn world(seed: u64) -> World {
@@ -333,12 +333,14 @@ mod tests {
     /// Hopping must not pile devices up under the UAVs, nor drive them out.
     #[test]
     fn coverage_stays_what_it_was_while_devices_move() {
-        let nature = Nature::new(&Scenario::default().check().unwrap());
+        let hopping = CoverageHop {
+            hop_probability: 0.3,
+        };
         let mut covered = 0;
         for seed in 0..20 {
             let mut world = world(seed);
             for round in 2..=30 {
-                world.move_devices(&nature, seed, round);
+                world.move_devices(&hopping, seed, round);
             }
             covered += world.coverage().covered();
         }

@@ -86,7 +86,7 @@ fn mean(worlds: &[World], method: &mut dyn Redeployment, straight: bool) -> (f64
                 uavs: &left,
                 speed_mps: 20.0,
                 move_power_w: 160.0,
-                model_energy_j: &|_, _, _| 0.0,
+                model_energy_j: &|_, _| 0.0,
             };
             let mut rng = stream(layout as u64, Stream::Layout, 1, u64::from(gone.id.0));
             let moves = method.redeploy(&fleet, &mut rng);

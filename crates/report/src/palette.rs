@@ -105,6 +105,7 @@ pub(crate) fn energy_colour(item: EnergyItem) -> &'static str {
         EnergyItem::Downlink => ROSE,
         EnergyItem::Relay => MINT,
         EnergyItem::Scoring => LILAC,
+        EnergyItem::Waiting => GREY,
     }
 }
 

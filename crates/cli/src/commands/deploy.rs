@@ -88,9 +88,9 @@ pub(crate) fn run(args: &DeployArgs) -> Result<()> {
     };
     let uavs = file.fleet_uavs(TX_POWER_W);
     let nature = Nature::new(&Scenario::default().check()?);
-    let model_energy_j = |tx_power_w: f64, from: Point, to: Point| {
-        let time_s = nature.uav_link_time_s(MODEL_BITS, tx_power_w, from, to);
-        time_s * (tx_power_w + nature.hover_power_w())
+    let model_energy_j = |from: &FleetUav, to: &FleetUav| {
+        let ends = [from, to].map(|uav| (uav.id, uav.position));
+        nature.exchange_j(MODEL_BITS, from.tx_power_w, ends[0], ends[1], 0)
     };
     let fleet = Fleet {
         area: &area,

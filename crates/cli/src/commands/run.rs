@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use aerofed::checkpoint::{self, Checkpoints, Fingerprint};
-use aerofed::run::{Outcome, Run};
-use aerofed::run_folder::{self, LeftBehind, RunFolder, RunLog};
-use aerofed::{Method, RoundRecord, Scenario, ValidScenario};
+use aerofed::checkpoint;
+use aerofed::run::Outcome;
+use aerofed::run_folder::{self, RunLog};
+use aerofed::session::{Keeping, Session};
+use aerofed::{Method, RoundRecord, Scenario, Simulation, ValidScenario};
 use aerofed_report::Report;
 use anyhow::Result;
 use clap::Args;
@@ -91,25 +92,23 @@ impl RunArgs {
 
 pub(crate) fn run(args: &RunArgs) -> Result<()> {
     let interrupted = interruption()?;
-    let work = match &args.resume {
-        Some(path) => Work::resume(path, args)?,
-        None => Some(Work::begin(args)?),
+    let session = match &args.resume {
+        Some(path) => resume(path, args)?,
+        None => Some(begin(args)?),
     };
-    let Some(mut work) = work else {
+    let Some(mut session) = session else {
         return Ok(());
     };
-    let progress = Progress::start(&work.scenario, args.quiet);
-    let ran = work.run_on(args.checkpoint_every, &interrupted, |record| {
-        progress.show(record);
-    });
+    let progress = Progress::start(session.scenario(), args.quiet);
+    let ran = run_on(&mut session, &interrupted, |record| progress.show(record));
     progress.finish();
     if let Err(error) = ran {
-        return Err(work.give_up(error));
+        return Err(give_up(session, error));
     }
-    let (out, partial) = (work.out.clone(), work.folder.partial().to_owned());
-    let mut outcome = work.run.finish(&work.method);
-    let rounds = outcome.records.len();
-    write_results(work.folder, &work.scenario, &mut outcome)
+    let out = session.destination().to_owned();
+    let (partial, rounds) = (session.partial().to_owned(), session.rounds());
+    let outcome = session
+        .finish(pictures)
         .map_err(|error| kept_in(&partial, &out, rounds, error))?;
     if args.json {
         console::result(&serde_json::to_string(&outcome.summary)?)?;
@@ -122,145 +121,107 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     Ok(())
 }
 
-/// A run and where it is written.
-struct Work {
-    scenario: ValidScenario,
-    method: Method,
-    run: Run,
-    out: PathBuf,
-    folder: RunFolder,
-    checkpoints: Checkpoints,
-}
-
-impl Work {
-    fn begin(args: &RunArgs) -> Result<Self> {
-        let scenario = scenario::load(args.scenario.as_ref(), &args.all_settings())?;
-        let out = match &args.out {
-            Some(path) if path.as_os_str().is_empty() => {
-                return Err(BadInput("`--out` is empty, allowed: a folder".into()).into());
-            }
-            Some(path) => path.clone(),
-            None => unused_folder(&scenario),
-        };
-        let folder = RunFolder::create(&out, &scenario, args.force)?;
-        let run = match Run::new(&scenario, args.threads()) {
-            Ok(run) => run,
-            Err(error) => {
-                folder.discard();
-                return Err(error.into());
-            }
-        };
-        Ok(Self {
-            method: Method::of(&scenario),
-            checkpoints: Checkpoints::new(folder.partial(), Fingerprint::of(&scenario)?),
-            scenario,
-            run,
-            out,
-            folder,
-        })
-    }
-
-    /// The run that was left in a folder; none when it is finished.
-    fn resume(path: &Path, args: &RunArgs) -> Result<Option<Self>> {
-        let Some(left) = LeftBehind::find(path)? else {
-            console::message(&format!("{}: the run is finished", path.display()));
-            if args.json {
-                // Whoever names the partial folder means the run.
-                let named = path.join("summary.json").exists();
-                let folder = if named {
-                    path
-                } else {
-                    &path.with_extension("")
-                };
-                let summary = RunLog::read_summary(folder)?;
-                console::result(&serde_json::to_string(&summary)?)?;
-            }
-            return Ok(None);
-        };
-        let scenario = left.scenario()?;
-        let fingerprint = Fingerprint::of(&scenario)?;
-        let take_up = |saved: &[u8]| {
-            let mut method = Method::of(&scenario);
-            Run::resume(&scenario, &mut method, args.threads(), saved).map(|run| (method, run))
-        };
-        let refused = |error: &aerofed::Error| console::message(&format!("{error}; not used"));
-        let latest =
-            Checkpoints::new(left.folder(), fingerprint.clone()).latest(take_up, refused)?;
-        let (method, run) = match latest {
-            Some(both) => both,
-            None => (Method::of(&scenario), Run::new(&scenario, args.threads())?),
-        };
-        if !args.quiet {
-            let round = run.records().len();
-            console::message(&format!("continuing after round {round}"));
-        }
-        let out = left.destination().to_owned();
-        let folder = RunFolder::reopen(left, run.records(), args.force)?;
-        Ok(Some(Self {
-            checkpoints: Checkpoints::new(folder.partial(), fingerprint),
-            scenario,
-            method,
-            run,
-            out,
-            folder,
-        }))
-    }
-
-    fn run_on(
-        &mut self,
-        checkpoint_every: usize,
-        interrupted: &AtomicBool,
-        watch: impl Fn(&RoundRecord),
-    ) -> Result<(), aerofed::Error> {
-        while let Some(record) = self.run.step(&mut self.method)? {
-            watch(record);
-            self.folder.append(record)?;
-            let round = record.round;
-            let stop = interrupted.load(Ordering::Relaxed);
-            let due = checkpoint_every > 0 && round.is_multiple_of(checkpoint_every);
-            if (due || stop) && self.run.stopped_by().is_none() {
-                self.checkpoints
-                    .write(round, &self.run.save(&self.method))?;
-            }
-            if stop {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Keeps what is complete of a run that failed; before the first round that is nothing.
-    fn give_up(self, error: aerofed::Error) -> anyhow::Error {
-        let rounds = self.run.records().len();
-        if rounds == 0 {
-            self.folder.discard();
-            return error.into();
-        }
-        kept_in(self.folder.partial(), &self.out, rounds, error)
+fn keeping(args: &RunArgs) -> Keeping {
+    Keeping {
+        checkpoint_every: args.checkpoint_every,
+        force: args.force,
     }
 }
 
-/// The page takes the records: there may be too many to have them twice.
-fn write_results(
-    folder: RunFolder,
+/// What a run consists of, as its scenario says.
+fn set_up(
+    scenario: &ValidScenario,
+    args: &RunArgs,
+) -> Result<(Simulation, Method), aerofed::Error> {
+    let method = Method::of(scenario);
+    let builder = Simulation::builder(scenario).threads(args.threads());
+    Ok((builder.build()?, method))
+}
+
+fn begin(args: &RunArgs) -> Result<Session> {
+    let scenario = scenario::load(args.scenario.as_ref(), &args.all_settings())?;
+    let out = match &args.out {
+        Some(path) if path.as_os_str().is_empty() => {
+            return Err(BadInput("`--out` is empty, allowed: a folder".into()).into());
+        }
+        Some(path) => path.clone(),
+        None => unused_folder(&scenario),
+    };
+    let set_up = |scenario: &_| set_up(scenario, args);
+    Ok(Session::begin(&out, &scenario, keeping(args), set_up)?)
+}
+
+/// The run that was left in a folder; none when it is finished.
+fn resume(path: &Path, args: &RunArgs) -> Result<Option<Session>> {
+    let refused = |error: &aerofed::Error| console::message(&format!("{error}; not used"));
+    let set_up = |scenario: &_| set_up(scenario, args);
+    let Some(session) = Session::resume(path, keeping(args), set_up, refused)? else {
+        console::message(&format!("{}: the run is finished", path.display()));
+        if args.json {
+            // Whoever names the partial folder means the run.
+            let named = path.join("summary.json").exists();
+            let folder = if named {
+                path
+            } else {
+                &path.with_extension("")
+            };
+            let summary = RunLog::read_summary(folder)?;
+            console::result(&serde_json::to_string(&summary)?)?;
+        }
+        return Ok(None);
+    };
+    if !args.quiet {
+        let round = session.rounds();
+        console::message(&format!("continuing after round {round}"));
+    }
+    Ok(Some(session))
+}
+
+fn run_on(
+    session: &mut Session,
+    interrupted: &AtomicBool,
+    watch: impl Fn(&RoundRecord),
+) -> Result<(), aerofed::Error> {
+    while let Some(record) = session.step()? {
+        watch(record);
+        if interrupted.load(Ordering::Relaxed) {
+            return session.set_down();
+        }
+    }
+    Ok(())
+}
+
+/// Keeps what is complete of a run that failed; before the first round that is nothing.
+fn give_up(session: Session, error: aerofed::Error) -> anyhow::Error {
+    let rounds = session.rounds();
+    if rounds == 0 {
+        session.discard();
+        return error.into();
+    }
+    kept_in(session.partial(), session.destination(), rounds, error)
+}
+
+/// What a run folder has to look at. The page takes the records: there may be too many to have them twice.
+fn pictures(
     scenario: &ValidScenario,
     outcome: &mut Outcome,
-) -> Result<(), aerofed::Error> {
+) -> Result<Vec<(String, Vec<u8>)>, aerofed::Error> {
+    let mut files = Vec::new();
+    let mut add = |name: &str, text: String| files.push((name.to_owned(), text.into_bytes()));
     let plot = aerofed_report::progress_svg(&outcome.summary, &outcome.records);
-    folder.add_file("progress.svg", plot.as_bytes())?;
+    add("progress.svg", plot);
     if let Some(last) = outcome.records.last() {
         let uavs = &scenario.uavs;
         let map = aerofed_report::map_svg(&outcome.world, last, uavs.base_m, uavs.battery_j);
-        folder.add_file("map.svg", map.as_bytes())?;
+        add("map.svg", map);
     }
     let log = RunLog {
         scenario: Scenario::clone(scenario),
         records: std::mem::take(&mut outcome.records),
         summary: outcome.summary.clone(),
     };
-    let page = Report::of_runs(vec![log]).html();
-    folder.add_file("report.html", page.as_bytes())?;
-    folder.finish(outcome)
+    add("report.html", Report::of_runs(vec![log]).html());
+    Ok(files)
 }
 
 /// An error after some rounds: what is left of them, and how to go on.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use aerofed::scenario::{PAPER, QUICKSTART};
+use aerofed::scenario::{DEFAULTS, PAPER, QUICKSTART};
 use aerofed::{Scenario, ValidScenario};
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -17,7 +17,7 @@ pub(crate) struct ScenarioArgs {
 
 #[derive(Subcommand)]
 enum ScenarioCommand {
-    /// Print a commented scenario with every field and its default (the paper's settings)
+    /// Print a commented scenario with every field and its default
     #[command(after_help = "Example:\n  aerofed scenario defaults > mine.toml")]
     Defaults,
     /// Check a scenario without running it
@@ -33,7 +33,7 @@ enum ScenarioCommand {
 
 pub(crate) fn run(args: &ScenarioArgs) -> Result<()> {
     match &args.command {
-        ScenarioCommand::Defaults => console::result(PAPER.trim_end()),
+        ScenarioCommand::Defaults => console::result(DEFAULTS.trim_end()),
         ScenarioCommand::Check { file, settings } => {
             let scenario = load(Some(file), settings)?;
             console::result(&format!(
@@ -56,6 +56,7 @@ pub(crate) fn load(file: Option<&PathBuf>, settings: &[String]) -> Result<ValidS
         Some(path) => match path.to_str() {
             Some("quickstart") => Some(QUICKSTART),
             Some("paper") => Some(PAPER),
+            Some("defaults") => Some(DEFAULTS),
             _ => None,
         },
     };

@@ -86,7 +86,7 @@ pub fn from_config(config: scenario::Aggregator) -> Box<dyn AggregatorChoice> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::Point;
+    use crate::vocabulary::Point;
     use crate::world::Status;
 
     fn uav(id: u32, x_m: f64) -> Uav {

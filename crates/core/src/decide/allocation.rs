@@ -1,7 +1,5 @@
 //! How many local iterations, and how a cell's bandwidth is shared.
 
-use serde::{Deserialize, Serialize};
-
 use crate::scenario;
 use crate::world::UavId;
 use crate::{Error, checkpoint};
@@ -9,7 +7,8 @@ use crate::{Error, checkpoint};
 mod convergence;
 mod p1;
 
-pub use crate::solve::bandwidth::{Cell, CellDevice, CellError};
+pub use crate::solve::bandwidth::CellError;
+pub use crate::vocabulary::{Cell, CellDevice, CellPlan};
 pub use convergence::RoundsEstimate;
 pub use p1::P1;
 
@@ -24,50 +23,6 @@ pub struct RoundProgress {
     pub loss_before: f64,
     /// The same after the round.
     pub loss_after: f64,
-}
-
-/// The decision for a cell; bandwidths are in the order of the cell's devices.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct CellPlan {
-    /// SGD steps per edge round (H).
-    pub local_iterations: usize,
-    /// Each device's uplink share, Hz.
-    pub bandwidth_up_hz: Vec<f64>,
-    /// Each device's downlink share, Hz.
-    pub bandwidth_down_hz: Vec<f64>,
-}
-
-impl CellPlan {
-    /// Says what is wrong with the plan, if anything: positive shares within the budgets.
-    pub(crate) fn flaw(&self, cell: &Cell) -> Option<String> {
-        if self.local_iterations == 0 {
-            return Some("0 local iterations".into());
-        }
-        let bands = [
-            ("uplink", &self.bandwidth_up_hz, cell.bandwidth_up_hz),
-            ("downlink", &self.bandwidth_down_hz, cell.bandwidth_down_hz),
-        ];
-        for (name, shares, budget_hz) in bands {
-            if shares.len() != cell.devices.len() {
-                return Some(format!(
-                    "{} {name} shares for {} devices",
-                    shares.len(),
-                    cell.devices.len()
-                ));
-            }
-            if let Some(share) = shares.iter().find(|share| share.is_nan() || **share <= 0.0) {
-                return Some(format!("a {name} share of {share} Hz"));
-            }
-            let sum: f64 = shares.iter().sum();
-            // Equal parts of a budget may sum to a rounding error more than it.
-            if sum > budget_hz * (1.0 + 1e-9) {
-                return Some(format!(
-                    "{name} shares sum to {sum} Hz, the cell has {budget_hz} Hz"
-                ));
-            }
-        }
-        None
-    }
 }
 
 /// Chooses H and the bandwidth of each device.

@@ -1,8 +1,5 @@
 //! Which covered devices train, and with which UAV.
 
-use aerofed_nn::Evaluation;
-use serde::{Deserialize, Serialize};
-
 use super::fitness::{self, Answer, Scores};
 use crate::scenario::{self, Association as Kind, Diversity, ValidScenario};
 use crate::seed::Random;
@@ -19,6 +16,8 @@ pub use oort::Oort;
 pub use share::{Preference, Share};
 pub use threshold::FixedThreshold;
 pub(crate) use threshold::above;
+
+pub use crate::vocabulary::Quality;
 
 /// What the controller sees at the start of a global round.
 pub struct Scene<'a> {
@@ -96,24 +95,6 @@ pub struct DeviceOutcome {
     pub edge_time_s: f64,
 }
 
-/// Loss and accuracy of a model on the probe samples.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Quality {
-    /// Mean cross-entropy.
-    pub loss: f64,
-    /// 0 to 1.
-    pub accuracy: f64,
-}
-
-impl From<Evaluation> for Quality {
-    fn from(evaluation: Evaluation) -> Self {
-        Self {
-            loss: evaluation.loss,
-            accuracy: evaluation.accuracy(),
-        }
-    }
-}
-
 /// How a global round went for one UAV's cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellOutcome {
@@ -188,6 +169,18 @@ pub struct All;
 impl Association for All {
     fn select(&mut self, scene: &Scene, _: &mut Random) -> Vec<Vec<DeviceId>> {
         nearest_cells(scene)
+    }
+}
+
+/// A selection that somebody else made.
+pub(crate) struct Prescribed {
+    /// Per UAV.
+    pub(crate) selection: Vec<Vec<DeviceId>>,
+}
+
+impl Association for Prescribed {
+    fn select(&mut self, _: &Scene, _: &mut Random) -> Vec<Vec<DeviceId>> {
+        std::mem::take(&mut self.selection)
     }
 }
 

@@ -16,7 +16,7 @@ pub use joint_greedy::JointGreedy;
 pub use marginal_gains::MarginalGains;
 pub use two_stage::{CoverageMeasure, Search, TwoStage};
 
-use crate::geometry::Point;
+use crate::vocabulary::Point;
 use crate::scenario::{self, Area};
 use crate::seed::Random;
 use crate::world::UavId;
@@ -50,9 +50,9 @@ pub struct Fleet<'a> {
     pub speed_mps: f64,
     /// Power while flying, W.
     pub move_power_w: f64,
-    /// Joules of sending one model from a UAV with a transmit power (W) at one point to a UAV at another,
-    /// hovering meanwhile included.
-    pub model_energy_j: &'a (dyn Fn(f64, Point, Point) -> f64 + Sync),
+    /// Joules of sending one model from one UAV to another, hovering meanwhile included. Both may be asked about where
+    /// they would be.
+    pub model_energy_j: &'a (dyn Fn(&FleetUav, &FleetUav) -> f64 + Sync),
 }
 
 impl Fleet<'_> {

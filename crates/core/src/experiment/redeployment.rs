@@ -101,11 +101,10 @@ impl LossStudy {
                 tx_power_w: uav.tx_power_w,
             })
             .collect();
-        let model_energy_j = |tx_power_w: f64, from: Point, to: Point| {
-            let time_s = self
-                .nature
-                .uav_link_time_s(MODEL_BITS, tx_power_w, from, to);
-            time_s * (tx_power_w + self.nature.hover_power_w())
+        let model_energy_j = |from: &FleetUav, to: &FleetUav| {
+            let ends = [from, to].map(|uav| (uav.id, uav.position));
+            let nature = &self.nature;
+            nature.exchange_j(MODEL_BITS, from.tx_power_w, ends[0], ends[1], 0)
         };
         let mut steps = Vec::new();
         for (step, &lost) in (1u64..).zip(lost) {
@@ -131,7 +130,7 @@ impl LossStudy {
                 after_loss,
                 after: covered(&uavs),
                 energy_j: moves.iter().map(|m| m.energy_j).sum::<f64>() + 0.0,
-                straight_j: self.nature.flight_cost(straight_m).1,
+                straight_j: self.nature.flight(straight_m).joules,
                 posts,
             });
         }
@@ -142,7 +141,7 @@ impl LossStudy {
         &self,
         world: &'a World,
         uavs: &'a [FleetUav],
-        model_energy_j: &'a (dyn Fn(f64, Point, Point) -> f64 + Sync),
+        model_energy_j: &'a (dyn Fn(&FleetUav, &FleetUav) -> f64 + Sync),
     ) -> Fleet<'a> {
         Fleet {
             area: &world.area,

@@ -9,7 +9,6 @@ use std::sync::{Mutex, PoisonError};
 use super::plan::{PlannedRun, distinct};
 use super::stored::StoredRun;
 use crate::record::{RoundRecord, StoppedBy, Summary};
-use crate::run::run_on;
 use crate::run_folder::RunFolder;
 use crate::{Error, Method};
 
@@ -109,7 +108,7 @@ fn run_one(
 ) -> Result<Option<Summary>, Error> {
     let mut written = RunFolder::create(&folder.join(run.folder_name()), &run.scenario, false)?;
     let mut appended = Ok(());
-    let outcome = run_on(&run.scenario, &mut Method::of(&run.scenario), 1, |record| {
+    let outcome = crate::run::run(&run.scenario, &mut Method::of(&run.scenario), |record| {
         appended = written.append(record);
         watch(run, News::Round(record));
         match appended.is_err() || stop.load(Ordering::Relaxed) {

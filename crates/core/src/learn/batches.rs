@@ -20,6 +20,12 @@ pub fn draw(held: &[u32], batch_size: usize, steps: usize, rng: &mut Random) -> 
     order
 }
 
+/// How many mini-batches go over `samples` so many times.
+#[must_use]
+pub fn steps(samples: usize, batch_size: usize, epochs: usize) -> usize {
+    epochs * samples.div_ceil(batch_size)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

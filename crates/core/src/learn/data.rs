@@ -1,16 +1,135 @@
 //! What a scenario learns from: its data set, how that is divided, and the network that fits it.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use aerofed_data::{Dataset, PartitionPlan, Split};
 use aerofed_nn::{ModelSpec, Network, Shape};
+use sha2::{Digest, Sha256};
 
 use crate::Error;
 use crate::scenario::{DataSet, ValidScenario};
 
-/// Loads the data set that a scenario names.
-///
-/// # Errors
-/// When it is not there or damaged.
-pub fn load_data(scenario: &ValidScenario) -> Result<Split, Error> {
+/// A data set in memory, which any number of runs may share.
+#[derive(Clone, Debug)]
+pub struct Data {
+    /// What devices, UAVs and the controller's probe have their samples from.
+    pub train: Arc<Dataset>,
+    /// What models are tested on.
+    pub test: Arc<Dataset>,
+    /// What tells the samples from others; none for embedded ones, which cannot change.
+    checksum: Option<[u8; 32]>,
+}
+
+impl Data {
+    /// Loads the data set that a scenario names.
+    ///
+    /// # Errors
+    /// When it is not there or damaged.
+    pub fn load(scenario: &ValidScenario) -> Result<Self, Error> {
+        let data = load_split(scenario)?;
+        let named = !scenario.data.dir.as_os_str().is_empty();
+        let checksum = named.then(|| checksum(&data));
+        Ok(Self {
+            checksum,
+            ..Self::from(data)
+        })
+    }
+
+    /// What a checkpoint is told apart by.
+    pub(crate) fn checksum(&self) -> Option<[u8; 32]> {
+        self.checksum
+    }
+}
+
+impl From<Split> for Data {
+    /// Data of the caller's own; a run that was set down is taken up whatever they hold.
+    fn from(Split { train, test }: Split) -> Self {
+        Self {
+            train: Arc::new(train),
+            test: Arc::new(test),
+            checksum: None,
+        }
+    }
+}
+
+/// Loads each data set once, for all runs that ask for it.
+#[derive(Debug, Default)]
+pub struct DataStore {
+    loaded: Mutex<HashMap<String, Data>>,
+}
+
+impl DataStore {
+    /// A store that has loaded nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The data set that a scenario names; runs that ask at the same time wait for the first to load it.
+    ///
+    /// # Errors
+    /// As [`Data::load`].
+    pub fn get(&self, scenario: &ValidScenario) -> Result<Data, Error> {
+        let key = source(scenario);
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(data) = loaded.get(&key) {
+            return Ok(data.clone());
+        }
+        let data = Data::load(scenario)?;
+        loaded.insert(key, data.clone());
+        Ok(data)
+    }
+
+    /// How many data sets it has loaded.
+    #[must_use]
+    pub fn loads(&self) -> usize {
+        let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        loaded.len()
+    }
+}
+
+/// What a scenario says about where its samples come from: how they are divided is another matter.
+fn source(scenario: &ValidScenario) -> String {
+    let data = &scenario.data;
+    match data.set {
+        DataSet::Mnist | DataSet::FashionMnist | DataSet::Idx => {
+            format!("{:?} {:?}", data.set, data.dir)
+        }
+        DataSet::Images => format!(
+            "{:?} {:?} {} {} {:?} {}",
+            data.set, data.dir, data.image_size, data.color, data.classes, data.test_fraction
+        ),
+    }
+}
+
+/// What the samples of a folder can be recognised by.
+fn checksum(data: &Split) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    for set in [&data.train, &data.test] {
+        let sizes = [
+            set.classes(),
+            set.channels,
+            set.height,
+            set.width,
+            set.len(),
+        ];
+        for size in sizes {
+            digest.update((size as u64).to_le_bytes());
+        }
+        digest.update(&set.labels);
+        for values in set.inputs.chunks(4096) {
+            let bytes: Vec<u8> = values
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect();
+            digest.update(bytes);
+        }
+    }
+    digest.finalize().into()
+}
+
+fn load_split(scenario: &ValidScenario) -> Result<Split, Error> {
     let data = &scenario.data;
     let official = |set| {
         if data.dir.as_os_str().is_empty() {

@@ -1,6 +1,15 @@
-//! Learning: local training, and merging what was learned.
+//! Learning: who trains, who evaluates, how models are merged, and what is learned from.
 
 pub mod aggregation;
 pub mod batches;
+pub mod cpu;
 pub mod data;
-pub mod trainer;
+pub mod devices;
+pub mod evaluator;
+mod task;
+
+pub use cpu::{CpuDevices, CpuEvaluator};
+pub use data::{Data, DataStore};
+pub use devices::{Devices, Job, LocalTraining, LocalUpdate, UpdateLost};
+pub use evaluator::Evaluator;
+pub use task::Task;

@@ -22,6 +22,8 @@ use crate::decide::redeploy::{self, Redeployment, Stay};
 use crate::learn::aggregation::Aggregation;
 use crate::scenario::{self, RedeployMethod, ValidScenario};
 
+pub use crate::learn::LocalTraining;
+
 /// A way of running the fleet: who trains, how long and on which bandwidth, who aggregates, how.
 ///
 /// Put one together from your own parts, or replace parts of a registered one:
@@ -84,28 +86,6 @@ impl Schedule {
         match self {
             Self::Synchronous { edge_rounds } | Self::Asynchronous { edge_rounds } => edge_rounds,
             Self::Flat => 1,
-        }
-    }
-}
-
-/// How devices train, besides what the scenario says about SGD.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LocalTraining {
-    /// Pull towards the model that the device was sent (μ of FedProx); 0: none.
-    pub proximal: f64,
-    /// Also train on inputs moved by this much along the sign of their gradient (FGSM); 0: no.
-    pub adversarial_epsilon: f64,
-    /// Passes over a mini-batch that a local iteration takes: it multiplies the arithmetic's time and energy.
-    pub compute_factor: f64,
-}
-
-impl Default for LocalTraining {
-    /// Plain SGD.
-    fn default() -> Self {
-        Self {
-            proximal: 0.0,
-            adversarial_epsilon: 0.0,
-            compute_factor: 1.0,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Radio: how much of a signal arrives, and how many bits a second that makes. Appendix A.B.
 
 use crate::scenario;
+use crate::seed::{Random, Stream, stream};
+use crate::vocabulary::{DeviceId, Point, UavId};
 
 /// The three kinds of link. They never interfere: their phases are separate, their bands orthogonal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,10 +15,80 @@ pub enum Link {
     UavToUav,
 }
 
+/// One end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Node {
+    /// On the ground.
+    Device(DeviceId),
+    /// In the air.
+    Uav(UavId),
+}
+
+/// A link in one global round: who sends to whom, from where to where.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    /// Which kind of link.
+    pub link: Link,
+    /// Who sends.
+    pub from: Node,
+    /// Who receives.
+    pub to: Node,
+    /// Where the sender is, on the map.
+    pub from_m: Point,
+    /// Where the receiver is, on the map.
+    pub to_m: Point,
+    /// How much higher one end is than the other, m.
+    pub height_m: f64,
+    /// The global round, from 1.
+    pub round: usize,
+    /// The run's seed, for whatever must be the same in every round.
+    pub seed: u64,
+}
+
+impl Path {
+    /// Distance along the ground, m.
+    #[must_use]
+    pub fn ground_distance_m(&self) -> f64 {
+        self.from_m.distance(self.to_m)
+    }
+
+    /// The random stream of this link in this round, the same whoever asks and however often. The two directions between
+    /// a device and a UAV have one each.
+    #[must_use]
+    pub fn rng(&self) -> Random {
+        stream(self.seed, Stream::Links, self.round as u64, self.key())
+    }
+
+    /// The random stream of this link in all rounds.
+    #[must_use]
+    pub fn lasting_rng(&self) -> Random {
+        stream(self.seed, Stream::Links, 0, self.key())
+    }
+
+    fn key(&self) -> u64 {
+        const BITS: u32 = 30;
+        let number = |node: Node| match node {
+            Node::Device(id) => u64::from(id.0),
+            Node::Uav(id) => u64::from(id.0),
+        };
+        (self.link as u64) << (2 * BITS) | number(self.from) << BITS | number(self.to)
+    }
+}
+
 /// How much of the transmitted power arrives.
+///
+/// Asked once a round for every link between a UAV and a device that it covers, and whenever UAVs exchange models. The answer
+/// must depend on the path alone (its ends, its round and its random streams), so that everybody who asks hears the same. A
+/// gain need not fall with distance; 0 is a link that is out.
 pub trait Channel: Send + Sync {
-    /// Received over transmitted power for a ground distance and a difference in height.
-    fn gain(&self, link: Link, ground_distance_m: f64, height_m: f64) -> f64;
+    /// Received over transmitted power.
+    fn gain(&self, path: &Path) -> f64;
+
+    /// The least gain of any link of a kind up to a ground distance, where the channel can say: it saves looking at every
+    /// pair of UAVs when energy is kept back for the worst of them.
+    fn least_gain(&self, _link: Link, _ground_distance_m: f64, _height_m: f64) -> Option<f64> {
+        None
+    }
 }
 
 /// Nearer than this the power law would amplify; it is taken as the reference distance.
@@ -33,8 +105,8 @@ pub struct PowerLaw {
     pub exponent_uav: f64,
 }
 
-impl Channel for PowerLaw {
-    fn gain(&self, link: Link, ground_distance_m: f64, height_m: f64) -> f64 {
+impl PowerLaw {
+    fn gain_at(&self, link: Link, ground_distance_m: f64, height_m: f64) -> f64 {
         let exponent = match link {
             Link::DeviceToUav => self.exponent_up,
             Link::UavToDevice => self.exponent_down,
@@ -44,6 +116,16 @@ impl Channel for PowerLaw {
             .hypot(height_m)
             .max(NEAREST_M)
             .powf(-exponent)
+    }
+}
+
+impl Channel for PowerLaw {
+    fn gain(&self, path: &Path) -> f64 {
+        self.gain_at(path.link, path.ground_distance_m(), path.height_m)
+    }
+
+    fn least_gain(&self, link: Link, ground_distance_m: f64, height_m: f64) -> Option<f64> {
+        Some(self.gain_at(link, ground_distance_m, height_m))
     }
 }
 
@@ -86,7 +168,7 @@ mod tests {
             exponent_down: 3.0,
             exponent_uav: 3.0,
         };
-        let gain = law.gain(Link::DeviceToUav, 5_000.0, 150.0);
+        let gain = law.gain_at(Link::DeviceToUav, 5_000.0, 150.0);
         assert!((gain / 7.98921e-12 - 1.0).abs() < 1e-5);
         let noise = watts_from_dbm(-174.0);
         assert!((noise / 3.98107e-21 - 1.0).abs() < 1e-5);
@@ -101,7 +183,7 @@ mod tests {
             exponent_down: 3.0,
             exponent_uav: 3.0,
         };
-        assert_eq!(law.gain(Link::UavToUav, 0.0, 0.0), 1.0);
+        assert_eq!(law.gain_at(Link::UavToUav, 0.0, 0.0), 1.0);
     }
 
     #[test]
@@ -111,7 +193,7 @@ mod tests {
             exponent_down: 2.0,
             exponent_uav: 3.0,
         };
-        let gain = |link| law.gain(link, 10.0, 0.0);
+        let gain = |link| law.gain_at(link, 10.0, 0.0);
         assert!((gain(Link::DeviceToUav) - 1e-1).abs() < 1e-12);
         assert!((gain(Link::UavToDevice) - 1e-2).abs() < 1e-12);
         assert!((gain(Link::UavToUav) - 1e-3).abs() < 1e-12);

@@ -3,10 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::decide::allocation::{Cell, CellPlan};
-use crate::nature::Nature;
 use crate::nature::channel::rate_bps;
-use crate::world::{Uav, UavId};
+use crate::vocabulary::{Bill, Cell, CellPlan, UavId};
 
 /// What one edge round costs one device. Eqs. (8)-(13).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -101,31 +99,15 @@ pub fn edge_round(cell: &Cell, plan: &CellPlan) -> EdgeCost {
     cost
 }
 
-/// Seconds of offloading an edge model to the aggregator, T^E2G; the aggregator's own is 0.
-#[must_use]
-pub fn offload_s(nature: &Nature, uav: &Uav, aggregator: &Uav, model_bits: f64) -> f64 {
-    if uav.id == aggregator.id {
-        return 0.0;
-    }
-    nature.uav_link_time_s(
-        model_bits,
-        uav.tx_power_w,
-        uav.position,
-        aggregator.position,
-    )
-}
-
 /// What broadcasting the global model costs. Eqs. (22)-(24).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Broadcast {
-    /// T^Broad, s.
-    pub time_s: f64,
+    /// T^Broad, and what each UAV spends on hovering meanwhile.
+    pub hover: Bill,
     /// What the aggregator spends on sending to the other UAVs, J.
     pub uav_link_j: f64,
     /// Per listed UAV, what it spends on passing the model on to its devices, J.
     pub relay_j: Vec<f64>,
-    /// What each UAV spends on hovering meanwhile, J.
-    pub hover_j: f64,
 }
 
 /// A UAV that takes part in the broadcast.
@@ -139,38 +121,36 @@ pub struct Receiver {
     pub slowest_download_s: f64,
 }
 
-/// The aggregator sends the global model to all UAVs, which takes `link_s` to each, and these pass it on to their devices.
-/// Eqs. (22)-(24).
+/// `aggregator` sends the global model to all UAVs with the power `tx_power_w`, which takes `link_s` to each, and these pass it on
+/// to their devices. Eqs. (22)-(24).
 #[must_use]
 pub fn broadcast(
-    nature: &Nature,
-    aggregator: &Uav,
+    aggregator: UavId,
+    tx_power_w: f64,
+    hover_power_w: f64,
     receivers: &[Receiver],
     link_s: impl Fn(UavId) -> f64,
 ) -> Broadcast {
     let mut cost = Broadcast::default();
     let mut slowest_link_s: f64 = 0.0;
     for receiver in receivers {
-        if receiver.id != aggregator.id {
+        if receiver.id != aggregator {
             let link_s = link_s(receiver.id);
             slowest_link_s = slowest_link_s.max(link_s);
-            cost.time_s = cost.time_s.max(link_s + receiver.slowest_download_s);
+            cost.hover.seconds = cost.hover.seconds.max(link_s + receiver.slowest_download_s);
         }
         cost.relay_j
             .push(receiver.slowest_download_s * receiver.broadcast_power_w);
     }
-    cost.uav_link_j = slowest_link_s * aggregator.tx_power_w;
-    cost.hover_j = cost.time_s * nature.hover_power_w();
+    cost.uav_link_j = slowest_link_s * tx_power_w;
+    cost.hover.joules = cost.hover.seconds * hover_power_w;
     cost
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decide::allocation::CellDevice;
-    use crate::geometry::Point;
-    use crate::scenario::Scenario;
-    use crate::world::Status;
+    use crate::vocabulary::CellDevice;
 
     /// By hand: S = B in each sub-band makes log2(1 + 1) = 1, so rates equal bandwidths.
     #[test]
@@ -213,38 +193,19 @@ mod tests {
     /// for the slowest UAV, and everybody pays the relay and the hovering.
     #[test]
     fn a_broadcast_follows_22_to_24() {
-        let nature = Nature::new(&Scenario::default().check().unwrap());
-        let uav = |id, x_m| Uav {
-            id: UavId(id),
-            position: Point::new(x_m, 0.0),
-            battery_j: 1.0,
-            status: Status::Active,
-            tx_power_w: 0.5,
-            broadcast_power_w: 2.0,
-            bandwidth_up_hz: 1.0,
-            bandwidth_down_hz: 1.0,
-        };
-        let uavs = [uav(0, 0.0), uav(1, 5_000.0), uav(2, 10_000.0)];
-        let receivers: Vec<Receiver> = uavs
-            .iter()
+        let receivers: Vec<Receiver> = (0..)
             .zip([7.0, 3.0, 0.0])
-            .map(|(u, slowest_download_s)| Receiver {
-                id: u.id,
-                broadcast_power_w: u.broadcast_power_w,
+            .map(|(id, slowest_download_s)| Receiver {
+                id: UavId(id),
+                broadcast_power_w: 2.0,
                 slowest_download_s,
             })
             .collect();
-        let bits = 1e6;
-        let near = nature.uav_link_time_s(bits, 0.5, uavs[0].position, uavs[1].position);
-        let far = nature.uav_link_time_s(bits, 0.5, uavs[0].position, uavs[2].position);
-        assert!(far > near);
-        let link_s = |id: UavId| offload_s(&nature, &uavs[0], &uavs[id.index()], bits);
-        let cost = broadcast(&nature, &uavs[0], &receivers, link_s);
-        assert!((cost.time_s - (near + 3.0)).abs() < 1e-12);
-        assert!((cost.uav_link_j - far * 0.5).abs() < 1e-12);
+        let (near_s, far_s) = (1.25, 2.5);
+        let link_s = |id: UavId| [0.0, near_s, far_s][id.index()];
+        let cost = broadcast(UavId(0), 0.5, 100.0, &receivers, link_s);
+        assert_eq!(cost.hover, Bill::new(near_s + 3.0, 425.0));
+        assert_eq!(cost.uav_link_j, far_s * 0.5);
         assert_eq!(cost.relay_j, [14.0, 6.0, 0.0]);
-        assert!((cost.hover_j - cost.time_s * 100.0).abs() < 1e-9);
-        assert_eq!(offload_s(&nature, &uavs[0], &uavs[0], bits), 0.0);
-        assert!((offload_s(&nature, &uavs[1], &uavs[0], bits) - near).abs() < 1e-12);
     }
 }

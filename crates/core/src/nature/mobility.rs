@@ -2,12 +2,16 @@
 
 use rand::RngExt;
 
-use crate::geometry::Point;
+use crate::vocabulary::{DeviceId, Point};
 use crate::scenario;
 use crate::seed::Random;
 
 /// What a device sees when it decides where to go.
 pub struct Surroundings<'a> {
+    /// Who it is.
+    pub device: DeviceId,
+    /// The global round that it moves for.
+    pub round: usize,
     /// East-west extent of the area, m.
     pub width_m: f64,
     /// North-south extent of the area, m.
@@ -99,6 +103,8 @@ mod tests {
     fn around(covered_by: Option<Point>, coverage_radius_m: f64) -> Surroundings<'static> {
         let is_covered = &|p: Point| p.distance(Point::new(50.0, 50.0)) <= 25.0;
         Surroundings {
+            device: DeviceId(0),
+            round: 2,
             width_m: 100.0,
             height_m: 100.0,
             covered_by,

@@ -5,14 +5,16 @@ pub mod channel;
 pub mod compute;
 pub mod cost;
 pub mod flight;
+pub mod links;
 pub mod mobility;
 
-use channel::{Channel, Link};
+use channel::{Channel, Link, Node, Path};
 use flight::Flight;
 use mobility::Mobility;
 
-use crate::geometry::Point;
 use crate::scenario::ValidScenario;
+use crate::solve::bandwidth::LEAST_SNR_HZ;
+use crate::vocabulary::{Bill, Point, UavId};
 
 /// The laws of one scenario.
 pub struct Nature {
@@ -22,6 +24,8 @@ pub struct Nature {
     pub channel: Box<dyn Channel>,
     /// What flying costs.
     pub flight: Box<dyn Flight>,
+    /// The run's seed, which the channel's random streams hang on.
+    pub seed: u64,
     /// Noise power density, W/Hz.
     pub noise_w_per_hz: f64,
     /// Height of the UAVs, m.
@@ -43,6 +47,7 @@ impl Nature {
                 hover_power_w: scenario.uavs.hover_power_w,
                 move_power_w: scenario.uavs.move_power_w,
             }),
+            seed: scenario.seed,
             noise_w_per_hz: channel::watts_from_dbm(scenario.radio.noise_dbm_per_hz),
             altitude_m: scenario.uavs.altitude_m,
             uav_link_bandwidth_hz: scenario.radio.uav_link_bandwidth_hz,
@@ -50,23 +55,66 @@ impl Nature {
         }
     }
 
-    /// Received power over noise density, p g / N0, of a link between the ground and a UAV, Hz.
+    /// Received power over noise density, p g / N0, Hz.
     #[must_use]
-    pub fn ground_snr_hz(&self, link: Link, tx_power_w: f64, device: Point, uav: Point) -> f64 {
-        let gain = self
-            .channel
-            .gain(link, device.distance(uav), self.altitude_m);
-        tx_power_w * gain / self.noise_w_per_hz
+    pub fn snr_hz(&self, path: &Path, tx_power_w: f64) -> f64 {
+        tx_power_w * self.channel.gain(path) / self.noise_w_per_hz
     }
 
-    /// Seconds that one UAV needs to send `bits` to another.
+    /// Seconds that one UAV needs to send `bits` to another in a round; none when the link is too weak to be used.
     #[must_use]
-    pub fn uav_link_time_s(&self, bits: f64, tx_power_w: f64, from: Point, to: Point) -> f64 {
-        let gain = self.channel.gain(Link::UavToUav, from.distance(to), 0.0);
-        bits / channel::rate_bps(
-            self.uav_link_bandwidth_hz,
-            tx_power_w * gain / self.noise_w_per_hz,
-        )
+    pub fn uav_link_time_s(
+        &self,
+        bits: f64,
+        tx_power_w: f64,
+        from: (UavId, Point),
+        to: (UavId, Point),
+        round: usize,
+    ) -> Option<f64> {
+        let path = Path {
+            link: Link::UavToUav,
+            from: Node::Uav(from.0),
+            to: Node::Uav(to.0),
+            from_m: from.1,
+            to_m: to.1,
+            height_m: 0.0,
+            round,
+            seed: self.seed,
+        };
+        links::usable(self.snr_hz(&path, tx_power_w)).map(|snr_hz| self.uav_time_s(bits, snr_hz))
+    }
+
+    /// The most seconds that any two UAVs within a distance need for `bits`, with at least this transmit power; none when
+    /// the channel cannot say.
+    #[must_use]
+    pub fn worst_uav_link_time_s(
+        &self,
+        bits: f64,
+        tx_power_w: f64,
+        distance_m: f64,
+    ) -> Option<f64> {
+        let gain = self.channel.least_gain(Link::UavToUav, distance_m, 0.0)?;
+        Some(self.uav_time_s(bits, tx_power_w * gain / self.noise_w_per_hz))
+    }
+
+    fn uav_time_s(&self, bits: f64, snr_hz: f64) -> f64 {
+        bits / channel::rate_bps(self.uav_link_bandwidth_hz, snr_hz)
+    }
+
+    /// Joules of sending `bits` from one UAV to another in a round, hovering meanwhile included; over a link that is out, as
+    /// many as the weakest that can be used would take.
+    #[must_use]
+    pub fn exchange_j(
+        &self,
+        bits: f64,
+        tx_power_w: f64,
+        from: (UavId, Point),
+        to: (UavId, Point),
+        round: usize,
+    ) -> f64 {
+        let time_s = self.uav_link_time_s(bits, tx_power_w, from, to, round);
+        let time_s = time_s.unwrap_or_else(|| self.uav_time_s(bits, LEAST_SNR_HZ));
+        time_s * (tx_power_w + self.hover_power_w())
     }
 
     /// Power while hovering, W.
@@ -75,10 +123,16 @@ impl Nature {
         self.flight.power_w(0.0)
     }
 
-    /// Seconds and joules of a flight over `distance_m`.
+    /// Hovering for so long.
     #[must_use]
-    pub fn flight_cost(&self, distance_m: f64) -> (f64, f64) {
-        let time_s = distance_m / self.speed_mps;
-        (time_s, time_s * self.flight.power_w(self.speed_mps))
+    pub fn hover(&self, seconds: f64) -> Bill {
+        Bill::new(seconds, seconds * self.hover_power_w())
+    }
+
+    /// A flight over `distance_m`.
+    #[must_use]
+    pub fn flight(&self, distance_m: f64) -> Bill {
+        let seconds = distance_m / self.speed_mps;
+        Bill::new(seconds, seconds * self.flight.power_w(self.speed_mps))
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::UavRecord;
-use crate::geometry::Point;
+use crate::vocabulary::Point;
 use crate::world::{Coverage, UavId};
 
 /// Most devices that a round remembers the places of; of a larger fleet, every so-and-so-many-th.

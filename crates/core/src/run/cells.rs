@@ -3,55 +3,48 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::decide::allocation::{Cell, CellDevice, CellPlan};
-use crate::method::{Method, Schedule};
-use crate::nature::channel::Link;
+use crate::books::Books;
+use crate::learn::aggregation::Fold;
 use crate::nature::compute;
 use crate::nature::cost::{self, EdgeCost};
-use crate::record::{EnergyItem, EventKind};
+use crate::nature::links::RoundLinks;
 use crate::solve::bandwidth::LOCAL_ITERATIONS_MAX;
-use crate::world::{DeviceId, Uav, UavId};
+use crate::vocabulary::{Cell, CellDevice, CellPlan, DeviceId, UavId};
+use crate::world::Uav;
 
-use super::Simulation;
-use super::books::Books;
-use super::flat;
-use super::fleet::WorstLinks;
+use super::fleet::Fleet;
 use super::saved::COUNT_MAX;
+use super::stage::{Decisions, Terms};
 
 /// How often selection and allocation take turns at most.
 const ALTERNATIONS: usize = 5;
 
-/// One UAV's work in a round; without devices it only carries a model.
-#[derive(Clone, Default, Serialize, Deserialize)]
+/// One UAV's work between two versions of the global model; without devices it only hovers.
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct CellWork {
     pub(super) devices: Vec<DeviceId>,
     pub(super) plan: CellPlan,
     /// What each edge round costs.
     pub(super) cost: EdgeCost,
-    /// Edge rounds done.
-    pub(super) edge_rounds: usize,
     /// Seconds of each device's edge round, t_dev.
     pub(super) device_time_s: Vec<f64>,
-    /// Each device's training loss, summed over edge rounds.
-    pub(super) device_loss: Vec<f64>,
-    /// What keeps the random streams of its training apart from those of other cells and rounds.
-    pub(super) pass: usize,
-    /// What its devices start from, when it is not the global model: the UAV missed that.
-    pub(super) start: Option<Vec<f32>>,
-    /// Training samples behind the edge model.
-    pub(super) samples: f64,
-    /// The edge model; none before training, and when it is lost.
-    pub(super) model: Option<Vec<f32>>,
-    /// Device models that the UAV only passes on, with their samples; none in a hierarchy.
-    pub(super) relayed: Vec<(Vec<f32>, f64)>,
     /// Models that will cross the link to the aggregator.
     pub(super) handovers: usize,
     /// Seconds of passing the global model on to its devices, Eq. (22).
     pub(super) relay_s: f64,
-    /// Device updates that went into the edge model in this round.
-    pub(super) updates: usize,
     /// By how much the slowest selected device would have missed its deadline, relative to it.
     pub(super) overrun: f64,
+    /// Edge rounds done.
+    pub(super) edge_rounds: usize,
+    /// Each device's training loss, summed over the updates that came, and how many these were.
+    pub(super) device_loss: Vec<(f64, usize)>,
+    /// Device updates that went into what the UAV carries.
+    pub(super) updates: usize,
+    /// The edge model, with the training samples behind it; none before training, and when it is lost.
+    pub(super) model: Option<(Vec<f32>, f64)>,
+    /// Device models that the UAV only relays, on their way into the global model; none in a hierarchy, nor between rounds.
+    #[serde(skip)]
+    pub(super) relayed: Option<Box<dyn Fold>>,
     /// Whether the UAV went down while its devices trained.
     pub(super) lost: bool,
 }
@@ -66,15 +59,17 @@ impl CellWork {
             self.device_time_s.len(),
             self.device_loss.len(),
         ];
-        let own = self.start.iter().chain(&self.model);
-        let models = own.chain(self.relayed.iter().map(|(model, _)| model));
         rows == [self.devices.len(); 4]
             && self.devices.iter().all(|device| device.index() < devices)
             && plan.local_iterations <= LOCAL_ITERATIONS_MAX as usize
-            && [self.updates, self.handovers, self.pass, self.edge_rounds]
+            && [self.updates, self.handovers, self.edge_rounds]
                 .iter()
                 .all(|&count| count <= COUNT_MAX)
-            && models.into_iter().all(|model| model.len() == parameters)
+            && self.device_loss.iter().all(|(_, count)| *count <= COUNT_MAX)
+            && self
+                .model
+                .iter()
+                .all(|(model, _)| model.len() == parameters)
     }
 
     /// T^Edge, Eq. (17).
@@ -87,25 +82,15 @@ impl CellWork {
         !self.lost && !self.devices.is_empty()
     }
 
-    /// The models that the UAV hands over, each with the samples behind it.
-    pub(super) fn carried(&self) -> impl Iterator<Item = (&[f32], f64)> {
-        let own = self.model.as_deref().map(|model| (model, self.samples));
-        let relayed = self
-            .relayed
-            .iter()
-            .map(|(model, samples)| (&model[..], *samples));
-        own.into_iter().chain(relayed)
-    }
-
     /// Whether there is anything to hand over.
     pub(super) fn carries(&self) -> bool {
-        self.carried().next().is_some()
+        self.model.is_some() || self.relayed.is_some()
     }
 
     /// What the UAV carries is gone; returns the updates that went with it.
     pub(super) fn go_down(&mut self) -> usize {
         self.model = None;
-        self.relayed.clear();
+        self.relayed = None;
         self.lost = true;
         std::mem::take(&mut self.updates)
     }
@@ -120,10 +105,10 @@ impl CellWork {
             &mut self.plan.bandwidth_up_hz,
             &mut self.plan.bandwidth_down_hz,
             &mut self.device_time_s,
-            &mut self.device_loss,
         ] {
             *values = kept(values, &flags);
         }
+        self.device_loss = kept(&self.device_loss, &flags);
         self.devices = kept(&self.devices, &flags);
     }
 
@@ -133,77 +118,80 @@ impl CellWork {
     }
 }
 
-impl Simulation {
+/// What turns a selection into cells.
+pub(super) struct Planner<'a> {
+    pub(super) fleet: &'a Fleet,
+    pub(super) links: &'a RoundLinks,
+    pub(super) terms: Terms,
+}
+
+impl Planner<'_> {
     /// Turns a selection into cells with bandwidth, local iterations and costs.
-    pub(super) fn plan_cells(
+    pub(super) fn plan(
         &self,
         selection: Vec<Vec<DeviceId>>,
-        method: &mut Method,
+        decisions: &mut Decisions,
     ) -> Result<Vec<CellWork>, Error> {
-        let mut cells = Vec::with_capacity(selection.len());
-        for (uav, devices) in self.world.uavs.iter().zip(selection) {
-            if devices.is_empty() {
-                cells.push(CellWork::default());
-                continue;
-            }
-            let mut overrun = 0.0;
-            let (devices, cell, plan) = self.plan_cell(uav, devices, method, &mut overrun)?;
-            if devices.is_empty() {
-                cells.push(CellWork {
-                    overrun,
-                    ..CellWork::default()
-                });
-                continue;
-            }
-            let cost = cost::edge_round(&cell, &plan);
-            let (handovers, relay_s) = match method.schedule {
-                Schedule::Flat => (devices.len(), flat::RELAY_S),
-                _ => (1, cost.slowest_download_s),
-            };
-            cells.push(CellWork {
+        let uavs = self.fleet.world.uavs.iter().zip(selection);
+        uavs.map(|(uav, devices)| match devices.is_empty() {
+            true => Ok(CellWork::default()),
+            false => self.plan_cell(uav, devices, decisions),
+        })
+        .collect()
+    }
+
+    fn plan_cell(
+        &self,
+        uav: &Uav,
+        devices: Vec<DeviceId>,
+        decisions: &mut Decisions,
+    ) -> Result<CellWork, Error> {
+        let mut overrun = 0.0;
+        let (devices, cell, plan) = self.allocate(uav, devices, decisions, &mut overrun)?;
+        if devices.is_empty() {
+            return Ok(CellWork {
                 overrun,
-                pass: self.round,
-                handovers,
-                relay_s,
-                cost,
-                device_time_s: cost::device_costs(&cell, &plan)
-                    .map(|cost| cost.time_s())
-                    .collect(),
-                device_loss: vec![0.0; devices.len()],
-                samples: devices
-                    .iter()
-                    .map(|d| f64::from(self.world.devices.samples[d.index()]))
-                    .sum(),
-                devices,
-                plan,
                 ..CellWork::default()
             });
         }
-        Ok(cells)
+        let cost = cost::edge_round(&cell, &plan);
+        let (handovers, relay_s) = match self.terms.merges_at_uavs {
+            true => (1, cost.slowest_download_s),
+            false => (devices.len(), 0.0),
+        };
+        Ok(CellWork {
+            overrun,
+            handovers,
+            relay_s,
+            cost,
+            device_time_s: cost::device_costs(&cell, &plan)
+                .map(|cost| cost.time_s())
+                .collect(),
+            device_loss: vec![(0.0, 0); devices.len()],
+            devices,
+            plan,
+            ..CellWork::default()
+        })
     }
 
     /// Allocates, drops devices that would miss their deadline (44a) or leave too early (27f), and
     /// allocates again for the others, until the selection stands still.
-    fn plan_cell(
+    fn allocate(
         &self,
         uav: &Uav,
         mut devices: Vec<DeviceId>,
-        method: &mut Method,
+        decisions: &mut Decisions,
         overrun: &mut f64,
     ) -> Result<(Vec<DeviceId>, Cell, CellPlan), Error> {
         let mut turns = 0;
         loop {
-            let cell = self.cell_of(uav, &devices, method);
+            let cell = self.cell_of(uav, &devices, decisions.local.compute_factor);
             if devices.is_empty() {
                 return Ok((devices, cell, CellPlan::default()));
             }
-            let plan = method.allocation.allocate(uav.id, &cell)?;
+            let plan = decisions.allocation.allocate(uav.id, &cell)?;
             if let Some(reason) = plan.flaw(&cell) {
-                let reason = format!("UAV {}: {reason}", uav.id.0);
-                return Err(Error::Decision {
-                    method: method.name.clone(),
-                    reason,
-                });
+                return Err(decisions.impossible(format!("UAV {}: {reason}", uav.id.0)));
             }
             if turns == 0 {
                 *overrun = self.overrun(&cell, &plan);
@@ -219,7 +207,7 @@ impl Simulation {
             turns += 1;
             if turns == ALTERNATIONS {
                 // Whoever is in time stays so with the bandwidth it has; that of the late lies idle.
-                let cell = self.cell_of(uav, &devices, method);
+                let cell = self.cell_of(uav, &devices, decisions.local.compute_factor);
                 let plan = CellPlan {
                     local_iterations: plan.local_iterations,
                     bandwidth_up_hz: kept(&plan.bandwidth_up_hz, &punctual),
@@ -232,7 +220,7 @@ impl Simulation {
 
     /// G of Eq. (47a): the largest (t_dev - t_max) / t_max, at least 0.
     fn overrun(&self, cell: &Cell, plan: &CellPlan) -> f64 {
-        let deadline_s = self.scenario.devices.deadline_s;
+        let deadline_s = self.fleet.scenario.devices.deadline_s;
         if deadline_s == 0.0 {
             return 0.0;
         }
@@ -242,100 +230,72 @@ impl Simulation {
 
     /// The lesser of a device's deadline and the time it stays in the cell, s.
     fn longest_round_s(&self, device: DeviceId) -> f64 {
-        let deadline_s = match self.scenario.devices.deadline_s {
+        let deadline_s = match self.fleet.scenario.devices.deadline_s {
             0.0 => f64::INFINITY,
             limit_s => limit_s,
         };
-        deadline_s.min(
-            self.nature
-                .mobility
-                .dwell_s(self.world.devices.position[device.index()]),
-        )
+        let at = self.fleet.world.devices.position[device.index()];
+        deadline_s.min(self.fleet.nature.mobility.dwell_s(at))
     }
 
-    fn cell_of(&self, uav: &Uav, devices: &[DeviceId], method: &Method) -> Cell {
-        let passes = method.local.compute_factor;
-        let all = &self.world.devices;
+    /// A cell as an allocation sees it. A device's arithmetic goes over its mini-batches `passes` times.
+    fn cell_of(&self, uav: &Uav, devices: &[DeviceId], passes: f64) -> Cell {
+        let Fleet {
+            scenario,
+            world,
+            nature,
+            model_bits,
+            ..
+        } = self.fleet;
+        let all = &world.devices;
         let describe = |device: &DeviceId| {
             let index = device.index();
-            let snr_hz = |link, tx_power_w| {
-                self.nature
-                    .ground_snr_hz(link, tx_power_w, all.position[index], uav.position)
-            };
-            CellDevice {
-                snr_up_hz: snr_hz(Link::DeviceToUav, all.tx_power_w[index]),
-                snr_down_hz: snr_hz(Link::UavToDevice, uav.broadcast_power_w),
+            // Selected devices are covered, and covered devices have links.
+            let link = self.links.get(uav.id, *device)?;
+            Some(CellDevice {
+                snr_up_hz: link.snr_up_hz,
+                snr_down_hz: link.snr_down_hz,
                 tx_power_w: all.tx_power_w[index],
                 iteration_time_s: compute::repeated_time_s(
                     all.iteration_time_s[index],
-                    self.scenario.devices.fixed_time_s,
+                    scenario.devices.fixed_time_s,
                     passes,
                 ),
                 iteration_energy_j: passes * all.iteration_energy_j[index],
-            }
+            })
         };
         Cell {
-            energy_weight: self.scenario.weights.energy,
-            time_weight: self.scenario.weights.time,
+            energy_weight: scenario.weights.energy,
+            time_weight: scenario.weights.time,
             local_iterations: None,
-            hover_power_w: self.nature.hover_power_w(),
+            hover_power_w: nature.hover_power_w(),
             broadcast_power_w: uav.broadcast_power_w,
             bandwidth_up_hz: uav.bandwidth_up_hz,
             bandwidth_down_hz: uav.bandwidth_down_hz,
-            model_bits_up: self.model_bits(),
-            model_bits_down: self.model_bits(),
-            devices: devices.iter().map(describe).collect(),
+            model_bits_up: *model_bits,
+            model_bits_down: *model_bits,
+            devices: devices.iter().filter_map(describe).collect(),
         }
     }
+}
 
-    /// UAVs that cannot pay even one edge round and what they must keep back do not start it: their
-    /// devices sit this round out, and nothing is lost. Returns who they are.
-    pub(super) fn refuse_to_start(&self, cells: &mut [CellWork], books: &mut Books) -> Vec<Leaver> {
-        let mut unable = Vec::new();
-        let worst = self.worst_links(cells);
-        for uav in self.world.active() {
-            let cell = &mut cells[uav.id.index()];
-            if let Some(leaver) = self.if_low(uav, cell, &worst, books) {
-                unable.push(leaver);
-                cell.dismiss();
-            }
+/// UAVs that cannot pay even one edge round and what they must keep back do not start it: their
+/// devices sit this round out, and nothing is lost. Returns who they are.
+pub(super) fn refuse_to_start(
+    fleet: &Fleet,
+    cells: &mut [CellWork],
+    books: &mut Books,
+) -> Vec<Leaver> {
+    let mut unable = Vec::new();
+    let worst = fleet.worst_case(cells, books);
+    for uav in fleet.world.active() {
+        let cell = &mut cells[uav.id.index()];
+        if let Some(leaver) = fleet.if_low(uav, cell, &worst, books) {
+            unable.push(leaver);
+            cell.dismiss();
         }
-        unable
     }
-
-    /// The energy check, Eq. (15): a UAV that cannot pay another edge round and what it must keep
-    /// back has to go.
-    pub(super) fn if_low(
-        &self,
-        uav: &Uav,
-        cell: &CellWork,
-        worst: &WorstLinks,
-        books: &mut Books,
-    ) -> Option<Leaver> {
-        let needed_j = self.needed_j(uav, cell, worst);
-        if uav.battery_j >= needed_j {
-            return None;
-        }
-        books.tell(EventKind::UavLow {
-            uav: uav.id,
-            battery_j: uav.battery_j,
-            needed_j,
-        });
-        Some(Leaver {
-            uav: uav.id,
-            needed_j,
-        })
-    }
-
-    /// A battery ran empty: the UAV is gone, and its edge model with it.
-    pub(super) fn lose(cell: &mut CellWork, uav: &Uav, during: EnergyItem, books: &mut Books) {
-        let updates_lost = cell.go_down();
-        books.tell(EventKind::UavDepleted {
-            uav: uav.id,
-            during,
-            updates_lost,
-        });
-    }
+    unable
 }
 
 /// The items whose flag is set.

@@ -3,41 +3,13 @@
 
 use crate::Error;
 use crate::decide::allocation::RoundProgress;
-use crate::decide::association::{CellOutcome, DeviceOutcome, Quality, RoundOutcome};
+use crate::decide::association::{CellOutcome, DeviceOutcome, RoundOutcome};
 use crate::method::Method;
-use crate::record::{EnergyItem, EventKind, RoundRecord, Sightings};
-use crate::world::{Coverage, DeviceId, UavId};
+use crate::record::{EventKind, RoundRecord, Sightings};
+use crate::vocabulary::{EnergyItem, Quality};
 
 use super::Simulation;
-use super::books::Books;
-
-/// What a round came to, besides what stands in the books.
-pub(super) struct RoundWork {
-    pub(super) coverage: Coverage,
-    /// Per UAV.
-    pub(super) cells: Vec<CellReport>,
-    pub(super) edge_rounds: usize,
-    /// H of the average device.
-    pub(super) local_iterations: f64,
-    pub(super) updates_computed: usize,
-    pub(super) train_loss: f64,
-    pub(super) aggregator: Option<UavId>,
-    /// Whether there is a new global model.
-    pub(super) merged_anything: bool,
-    pub(super) model_change: f64,
-    /// Seconds without flights and without waiting for UAVs to return.
-    pub(super) time_s: f64,
-    pub(super) cell_outcomes: Vec<CellOutcome>,
-    pub(super) device_outcomes: Vec<DeviceOutcome>,
-}
-
-/// What a UAV's record says of its cell.
-#[derive(Clone, Debug, Default)]
-pub(super) struct CellReport {
-    pub(super) devices: Vec<DeviceId>,
-    pub(super) local_iterations: usize,
-    pub(super) edge_time_s: f64,
-}
+use super::stage::RoundWork;
 
 /// A round that is over.
 pub(crate) struct ClosedRound {
@@ -81,33 +53,33 @@ impl Simulation {
     pub(super) fn test_and_record(
         &mut self,
         work: RoundWork,
-        mut books: Books,
         method: &mut Method,
     ) -> Result<ClosedRound, Error> {
-        let test = self.trainer.test(&self.global_model)?;
-        if !(test.loss.is_finite() && self.global_model.iter().all(|weight| weight.is_finite())) {
+        let (fleet, learning) = (&self.fleet, &mut self.learning);
+        let mut books = work.books;
+        let test = learning.evaluator.test(&learning.global_model)?;
+        let finite = |model: &[f32]| model.iter().all(|weight| weight.is_finite());
+        if !(test.loss.is_finite() && finite(&learning.global_model)) {
             books.tell(EventKind::Diverged);
         }
-        let before = self.quality;
-        self.quality = self
-            .trainer
-            .evaluate(&self.global_model, &self.probe)?
-            .into();
+        let before = learning.quality;
+        let after = learning.evaluator.probe(&learning.global_model)?;
+        learning.quality = after;
         if work.merged_anything {
             method.allocation.observe(&RoundProgress {
                 edge_rounds: work.edge_rounds,
                 local_iterations: work.local_iterations,
                 loss_before: before.loss,
-                loss_after: self.quality.loss,
+                loss_after: after.loss,
             });
         }
         let energy = books.total_energy();
         self.cumulative_energy_j += energy.total_j();
         let selected = work.cells.iter().map(|cell| cell.devices.len()).sum();
-        let uavs = books.close(&self.world, &work.coverage, work.cells);
+        let uavs = books.close(&fleet.world, &work.coverage, work.cells);
         let record = RoundRecord {
-            round: self.round,
-            clock_s: self.world.clock_s,
+            round: fleet.round,
+            clock_s: fleet.world.clock_s,
             time: books.time,
             cumulative_energy_j: self.cumulative_energy_j,
             energy,
@@ -119,17 +91,17 @@ impl Simulation {
             aggregator: work.aggregator,
             model_change: work.model_change,
             train_loss: work.train_loss,
-            probe_loss: self.quality.loss,
+            probe_loss: after.loss,
             test_loss: test.loss,
-            test_accuracy: test.accuracy(),
-            devices: Sightings::new(&self.world.devices.position, &work.coverage, &uavs),
+            test_accuracy: test.accuracy,
+            devices: Sightings::new(&fleet.world.devices.position, &work.coverage, &uavs),
             uavs,
             events: std::mem::take(&mut books.events),
         };
         Ok(ClosedRound {
             record,
             before,
-            after: self.quality,
+            after,
             time_s: work.time_s,
             cells: work.cell_outcomes,
             devices: work.device_outcomes,

@@ -2,15 +2,17 @@
 
 use std::collections::HashSet;
 
-use crate::record::{EnergyItem, EventKind};
+use crate::books::Books;
+use crate::record::EventKind;
 use crate::scenario::{Fault, Moment};
-use crate::world::{DeviceId, Status, Uav, UavId};
+use crate::vocabulary::{Bill, DeviceId, EnergyItem, UavId};
+use crate::world::{Status, Uav};
 
-use super::Simulation;
-use super::books::Books;
 use super::cells::{CellWork, Leaver};
+use super::fleet::{Fleet, pair};
+use super::schedule::Scheduler;
 
-impl Simulation {
+impl Fleet {
     /// Losses of this round at a moment, as (UAV, edge round, warned).
     fn losses(&self, wanted: Moment) -> impl Iterator<Item = (UavId, usize, bool)> {
         let round = self.round;
@@ -40,19 +42,23 @@ impl Simulation {
         now.map(|(what, ..)| what)
     }
 
-    /// UAVs that are lost before anybody trains; those that were warned fly home, after handing over
-    /// when they are in the middle of an asynchronous pass.
-    pub(super) fn lose_before_round(&mut self, books: &mut Books) {
+    /// UAVs that are lost before anybody trains. Those that were warned fly home, after their next hand-over when they are
+    /// in the middle of something.
+    pub(super) fn lose_before_round(&mut self, scheduler: &mut dyn Scheduler, books: &mut Books) {
         let struck: Vec<_> = self.losses(Moment::Before).collect();
-        let mut passes = std::mem::take(&mut self.passes);
         for (id, _, warned) in struck {
             if !warned {
-                self.lose_suddenly(id, passes.cell_mut(id), books);
-            } else if !passes.bid_leave(Leaver::for_good(id)) {
+                self.lose_suddenly(id, scheduler.cell_of(id), books);
+            } else if !scheduler.leaves_after_handover(Leaver::for_good(id)) {
                 self.send_home(&[Leaver::for_good(id)], books);
             }
         }
-        self.passes = passes;
+    }
+
+    /// Whether a loss of this round may strike after a given edge round.
+    pub(super) fn may_lose_after(&self, edge_round: usize, last: usize) -> bool {
+        let mut due = self.losses(Moment::Edge).map(|(_, due, _)| due);
+        due.any(|due| due.min(last) == edge_round)
     }
 
     /// UAVs that are lost between edge rounds, where `now` tells whether a UAV whose loss is due after
@@ -114,7 +120,7 @@ impl Simulation {
     /// Drains batteries that are to be drained in this round, to just above what their next edge
     /// round and the reserve need.
     pub(super) fn drain(&mut self, cells: &[CellWork], books: &mut Books) {
-        let worst = self.worst_links(cells);
+        let worst = self.worst_case(cells, books);
         for fault in &self.scenario.faults {
             let Fault::Drain { uav, round } = *fault else {
                 continue;
@@ -123,11 +129,12 @@ impl Simulation {
             if round != self.round || !self.world.uavs[index].is_active() {
                 continue;
             }
-            let needed_j = self.needed_j(&self.world.uavs[index], &cells[index], &worst);
+            let uav = &self.world.uavs[index];
+            let needed_j = self.needed_j(uav, &cells[index], &worst, books);
             let uav = &mut self.world.uavs[index];
             let excess_j = uav.battery_j - needed_j * (1.0 + 1e-9);
             if excess_j > 0.0 {
-                let _enough = books.pay(uav, EnergyItem::Leak, excess_j);
+                let _enough = books.spend(uav, EnergyItem::Leak, Bill::beside(excess_j));
                 books.tell(EventKind::UavDrained {
                     uav: uav.id,
                     battery_j: uav.battery_j,
@@ -138,27 +145,24 @@ impl Simulation {
 
     /// Leaking batteries lose what a round's time lets out. What was merged by then is safe.
     pub(super) fn leak(&mut self, round_s: f64, cells: &mut [CellWork], books: &mut Books) {
-        for fault in &self.scenario.faults {
-            let Fault::Leak {
-                uav,
-                from,
-                until,
-                power_w,
-            } = *fault
-            else {
-                continue;
-            };
-            let uav = &mut self.world.uavs[uav as usize];
-            if uav.is_active()
-                && (from..=until).contains(&self.round)
-                && !books.pay(uav, EnergyItem::Leak, power_w * round_s)
-            {
-                Self::lose(&mut cells[uav.id.index()], uav, EnergyItem::Leak, books);
-            }
+        let leaks: Vec<(UavId, f64)> = self
+            .struck(|fault| match *fault {
+                Fault::Leak {
+                    uav,
+                    from,
+                    until,
+                    power_w,
+                } => Some(((UavId(uav), power_w), from, until)),
+                _ => None,
+            })
+            .collect();
+        for (uav, power_w) in leaks {
+            let bill = Bill::beside(power_w * round_s);
+            self.charge(uav, &mut cells[uav.index()], EnergyItem::Leak, bill, books);
         }
     }
 
-    /// Whether a UAV can serve devices: its cell's radio works, and some other UAV hears it.
+    /// Whether a UAV can serve devices: its cell's radio works, and it has a link to some other UAV.
     pub(super) fn serves(&self, uav: &Uav) -> bool {
         let mut others = self
             .world
@@ -166,7 +170,7 @@ impl Simulation {
             .filter(|other| other.id != uav.id)
             .peekable();
         let alone = others.peek().is_none();
-        !self.cut_off(uav.id) && (alone || others.any(|other| self.hears(uav.id, other.id)))
+        !self.cut_off(uav.id) && (alone || others.any(|other| self.link_s(uav, other).is_some()))
     }
 
     /// Whether a UAV's radio to its devices is out.
@@ -191,26 +195,15 @@ impl Simulation {
         down.collect()
     }
 
-    /// Whether two UAVs can talk to each other directly.
-    pub(super) fn hears(&self, a: UavId, b: UavId) -> bool {
-        a == b || !self.silent.contains(&pair(a.0, b.0))
-    }
-
-    /// Links that are out in this round.
-    pub(super) fn silent_links(&self) -> HashSet<[u32; 2]> {
-        let out = self.struck(|fault| match *fault {
+    /// Links between UAVs that are out in this round.
+    pub(super) fn links_cut_by_faults(&self) -> impl Iterator<Item = [u32; 2]> {
+        self.struck(|fault| match *fault {
             Fault::LinkOutage {
                 uavs: [a, b],
                 from,
                 until,
             } => Some((pair(a, b), from, until)),
             _ => None,
-        });
-        out.collect()
+        })
     }
-}
-
-/// Two UAVs, the lower number first.
-fn pair(a: u32, b: u32) -> [u32; 2] {
-    [a.min(b), a.max(b)]
 }

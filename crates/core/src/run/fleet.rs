@@ -1,55 +1,152 @@
-//! The life of a UAV between rounds: running low, flying home, charging, returning.
+//! The fleet: everybody's place and battery, the laws they live under, and the life of a UAV between rounds.
 
-use crate::geometry::Point;
-use crate::record::{EnergyItem, EventKind, TimeItem};
-use crate::scenario::Reserve;
-use crate::world::{Status, Uav};
+use std::collections::HashSet;
+use std::sync::Arc;
 
-use super::Simulation;
-use super::books::Books;
+use crate::books::Books;
+use crate::nature::Nature;
+use crate::nature::links::{Covered, RoundLinks};
+use crate::record::EventKind;
+use crate::scenario::{Reserve, ValidScenario, Waiting};
+use crate::vocabulary::{Bill, EnergyItem, Point, TimeItem, UavId};
+use crate::world::{Coverage, Status, Uav, World};
+
 use super::cells::{CellWork, Leaver};
 
-impl Simulation {
-    /// Lets UAVs back in that are due. When nobody is there, waits for the first to return; false
-    /// when none ever will.
-    pub(super) fn welcome_back(&mut self, books: &mut Books) -> bool {
+/// World, laws and faults. What it does costs seconds and joules, which go into the books that are passed in.
+pub(crate) struct Fleet {
+    pub(super) scenario: Arc<ValidScenario>,
+    pub(super) world: World,
+    pub(super) nature: Nature,
+    /// Size of a model on the air, bit.
+    pub(super) model_bits: f64,
+    /// Size of a training sample, bit.
+    pub(super) sample_bits: f64,
+    /// The global round, from 1; 0 before the first.
+    pub(super) round: usize,
+    /// UAVs among whom the area was last divided.
+    pub(super) deployed: Vec<UavId>,
+    /// Links between UAVs that a fault has cut in this round.
+    failed_links: HashSet<[u32; 2]>,
+}
+
+impl Fleet {
+    pub(super) fn new(
+        scenario: Arc<ValidScenario>,
+        world: World,
+        nature: Nature,
+        model_bits: f64,
+        sample_bits: f64,
+    ) -> Self {
+        Self {
+            deployed: world.uavs.iter().map(|uav| uav.id).collect(),
+            scenario,
+            world,
+            nature,
+            model_bits,
+            sample_bits,
+            round: 0,
+            failed_links: HashSet::new(),
+        }
+    }
+
+    /// The books of the coming round.
+    pub(super) fn open_books(&self) -> Books {
+        let waiting_power_w = match self.scenario.uavs.waiting {
+            Waiting::Hover => self.nature.hover_power_w(),
+            Waiting::Free => 0.0,
+        };
+        Books::open(self.round + 1, &self.world, waiting_power_w)
+    }
+
+    /// The next round begins: links fail and devices move.
+    pub(super) fn begin_round(&mut self) {
+        self.round += 1;
+        self.failed_links = self.links_cut_by_faults().collect();
+        if self.round > 1 {
+            let seed = self.scenario.seed;
+            let mobility = &*self.nature.mobility;
+            self.world.move_devices(mobility, seed, self.round);
+        }
+    }
+
+    /// Who covers whom among UAVs and devices that no fault keeps from working and whose link can be used. `links` is the table
+    /// of the round; drawn if there is none yet, and then links that are out are told.
+    pub(super) fn working_coverage(
+        &self,
+        links: &mut Option<RoundLinks>,
+        books: &mut Books,
+    ) -> Coverage {
+        let crashed = self.crashed();
+        let mut coverage = self
+            .world
+            .coverage_where(|uav| self.serves(uav), |device| !crashed.contains(&device));
+        let drawn = links.get_or_insert_with(|| self.draw_links(&coverage, books));
+        coverage.keep_pairs(&self.world, |uav, device| drawn.get(uav, device).is_some());
+        coverage
+    }
+
+    fn draw_links(&self, coverage: &Coverage, books: &mut Books) -> RoundLinks {
+        let uavs = self.world.uavs.iter().zip(&coverage.cells);
+        let cells: Vec<Covered> = uavs
+            .map(|(uav, cell)| Covered {
+                uav: uav.id,
+                above: uav.position,
+                broadcast_power_w: uav.broadcast_power_w,
+                devices: cell,
+            })
+            .collect();
+        let devices = &self.world.devices;
+        let (nature, round) = (&self.nature, self.round);
+        let (table, out) =
+            RoundLinks::draw(nature, round, &cells, &devices.position, &devices.tx_power_w);
+        for (uav, weak) in self.world.uavs.iter().zip(out) {
+            if !weak.is_empty() {
+                books.tell(EventKind::LinkOutage {
+                    uav: uav.id,
+                    devices: weak.len(),
+                });
+            }
+        }
+        table
+    }
+
+    /// Lets UAVs back in that are due, and returns who they are. When nobody is there, waits for the first to return; none
+    /// when nobody ever will.
+    pub(super) fn let_back_in(&mut self, books: &mut Books) -> Option<Vec<UavId>> {
         if self.world.active().next().is_none() {
             let due = |uav: &Uav| match uav.status {
                 Status::Away { returns_at_s } => Some(returns_at_s),
                 _ => None,
             };
-            let Some(first_s) = self
-                .world
-                .uavs
-                .iter()
-                .filter_map(due)
-                .min_by(f64::total_cmp)
-            else {
-                return false;
-            };
-            if first_s > self.world.clock_s {
-                books.time.add(TimeItem::Wait, first_s - self.world.clock_s);
+            let due = self.world.uavs.iter().filter_map(due);
+            let first_s = due.min_by(f64::total_cmp)?;
+            let wait_s = first_s - self.world.clock_s;
+            if wait_s > 0.0 {
+                books.time.add(TimeItem::Wait, wait_s);
+                books.everybody_away(wait_s);
                 self.world.clock_s = first_s;
                 books.tell(EventKind::Waited { until_s: first_s });
             }
         }
         let clock_s = self.world.clock_s;
+        let mut back = Vec::new();
         for index in 0..self.world.uavs.len() {
             let Status::Away { returns_at_s } = self.world.uavs[index].status else {
                 continue;
             };
             if returns_at_s <= clock_s {
-                let flight_j = self.flight_home_j(&self.world.uavs[index]);
+                let flight = self.flight_home(&self.world.uavs[index]);
                 let uav = &mut self.world.uavs[index];
                 uav.status = Status::Active;
-                self.behind.remove(&uav.id);
                 books.recharge(uav, self.scenario.uavs.battery_j);
-                // Who could not pay the flight out was grounded, see `send_home`.
-                let _paid = books.pay(uav, EnergyItem::Move, flight_j);
+                // It flew before the round began. Who could not pay for it was grounded, see `send_home`.
+                let _paid = books.spend(uav, EnergyItem::Move, Bill::beside(flight.joules));
                 books.tell(EventKind::UavReturned { uav: uav.id });
+                back.push(uav.id);
             }
         }
-        true
+        Some(back)
     }
 
     /// Sends UAVs to the base: from there they return charged, unless the scenario has no charger
@@ -61,12 +158,12 @@ impl Simulation {
             if !uav.is_active() {
                 continue;
             }
-            let (flight_s, flight_j) = self
-                .nature
-                .flight_cost(uav.position.distance(config.base_m));
-            let worthwhile = config.battery_j - flight_j >= leaver.needed_j.max(flight_j);
+            books.depart(uav.id);
+            let flight = self.flight_home(uav);
+            let worthwhile = config.battery_j - flight.joules >= leaver.needed_j.max(flight.joules);
             let uav = &mut self.world.uavs[leaver.uav.index()];
-            if !books.pay(uav, EnergyItem::ReturnFlight, flight_j) {
+            // Its seconds are those in which it is away.
+            if !books.spend(uav, EnergyItem::ReturnFlight, Bill::beside(flight.joules)) {
                 books.tell(EventKind::UavDepleted {
                     uav: uav.id,
                     during: EnergyItem::ReturnFlight,
@@ -76,7 +173,7 @@ impl Simulation {
             }
             let returns_at_s = (config.recharge_w > 0.0 && worthwhile).then(|| {
                 let charge_s = (config.battery_j - uav.battery_j) / config.recharge_w;
-                self.world.clock_s + flight_s + charge_s + flight_s
+                self.world.clock_s + flight.seconds + charge_s + flight.seconds
             });
             uav.status = returns_at_s.map_or(Status::Grounded, |returns_at_s| Status::Away {
                 returns_at_s,
@@ -88,32 +185,77 @@ impl Simulation {
         }
     }
 
-    /// Energy of the flight between a UAV's post and the base, J.
-    pub(super) fn flight_home_j(&self, uav: &Uav) -> f64 {
-        self.nature
-            .flight_cost(uav.position.distance(self.scenario.uavs.base_m))
-            .1
+    /// The flight between where a UAV hovers and the base.
+    pub(super) fn flight_home(&self, uav: &Uav) -> Bill {
+        let distance_m = uav.position.distance(self.scenario.uavs.base_m);
+        self.nature.flight(distance_m)
     }
 
-    /// What a UAV's battery must hold for it to go on: another edge round and what it keeps back.
-    pub(super) fn needed_j(&self, uav: &Uav, cell: &CellWork, worst: &WorstLinks) -> f64 {
-        cell.cost.uav_j() + self.reserve_j(uav, cell, worst)
+    /// What a UAV's battery must hold for it to go on: another edge round, waiting for slower cells where that is charged, and
+    /// what it keeps back.
+    pub(super) fn needed_j(
+        &self,
+        uav: &Uav,
+        cell: &CellWork,
+        worst: &WorstCase,
+        books: &Books,
+    ) -> f64 {
+        let needed_j = cell.cost.uav_j() + self.reserve_j(uav, cell, worst);
+        if !books.charges_barriers() {
+            return needed_j;
+        }
+        let own_s = books.elapsed_s(uav.id) + cell.cost.slowest.time_s();
+        needed_j + books.waiting_j(worst.edge_round_ends_s - own_s)
     }
 
     /// What the energy check keeps back besides the next edge round: the flight home, and before it
     /// the hand-over and a broadcast, over links as bad as they can be this round.
-    fn reserve_j(&self, uav: &Uav, cell: &CellWork, worst: &WorstLinks) -> f64 {
+    fn reserve_j(&self, uav: &Uav, cell: &CellWork, worst: &WorstCase) -> f64 {
         if self.scenario.uavs.reserve == Reserve::None {
             return 0.0;
         }
         let handover_s = cell.handovers.max(1) as f64 * worst.uav_link_s;
         let hover_s = handover_s + (worst.uav_link_s + worst.relay_s);
-        let sending_j = worst.uav_link_s * uav.tx_power_w + worst.relay_s * uav.broadcast_power_w;
-        self.flight_home_j(uav) + hover_s * self.nature.hover_power_w() + sending_j
+        self.flight_home(uav).joules + self.nature.hover(hover_s).joules + worst.sending_j(uav)
     }
 
-    /// No link between two active UAVs is worse than the weakest radio across the box they hover in.
-    pub(super) fn worst_links(&self, cells: &[CellWork]) -> WorstLinks {
+    /// What it keeps back after it has handed over.
+    pub(super) fn reserve_after_handover_j(&self, uav: &Uav, worst: &WorstCase) -> f64 {
+        if self.scenario.uavs.reserve == Reserve::None {
+            return 0.0;
+        }
+        let hover = self.nature.hover(worst.uav_link_s + worst.relay_s);
+        self.flight_home(uav).joules + hover.joules + worst.sending_j(uav)
+    }
+
+    /// Bounds on what the rest of the round can ask of anybody.
+    pub(super) fn worst_case(&self, cells: &[CellWork], books: &Books) -> WorstCase {
+        // Where a link is cut, models may go by way of a third UAV.
+        let hops = if self.failed_links.is_empty() {
+            1.0
+        } else {
+            2.0
+        };
+        let ends_s = |uav: &Uav| {
+            let cell = &cells[uav.id.index()];
+            match cell.trains() {
+                true => books.elapsed_s(uav.id) + cell.cost.slowest.time_s(),
+                false => 0.0,
+            }
+        };
+        let edge_round_ends_s = match books.charges_barriers() {
+            true => self.world.active().map(ends_s).fold(0.0, f64::max),
+            false => 0.0,
+        };
+        WorstCase {
+            uav_link_s: hops * self.worst_uav_link_s(),
+            relay_s: cells.iter().map(|cell| cell.relay_s).fold(0.0, f64::max),
+            edge_round_ends_s,
+        }
+    }
+
+    /// No link between two active UAVs takes longer.
+    fn worst_uav_link_s(&self) -> f64 {
         let mut corners = [
             Point::new(f64::MAX, f64::MAX),
             Point::new(f64::MIN, f64::MIN),
@@ -125,20 +267,117 @@ impl Simulation {
             corners[1] = Point::new(corners[1].x_m.max(x_m), corners[1].y_m.max(y_m));
             weakest_w = weakest_w.min(uav.tx_power_w);
         }
-        // Where a link is out, models may go by way of a third UAV.
-        let hops = if self.silent.is_empty() { 1.0 } else { 2.0 };
-        WorstLinks {
-            uav_link_s: hops
-                * self
-                    .nature
-                    .uav_link_time_s(self.model_bits(), weakest_w, corners[0], corners[1]),
-            relay_s: cells.iter().map(|cell| cell.relay_s).fold(0.0, f64::max),
+        let across_m = corners[0].distance(corners[1]);
+        let bits = self.model_bits;
+        let bound_s = self.nature.worst_uav_link_time_s(bits, weakest_w, across_m);
+        bound_s.unwrap_or_else(|| self.slowest_uav_link_s())
+    }
+
+    /// The same for channels that cannot say what lies within a distance: all pairs are looked at.
+    fn slowest_uav_link_s(&self) -> f64 {
+        let links = self.world.active().flat_map(|from| {
+            let others = self.world.active().filter(|to| to.id != from.id);
+            others.filter_map(|to| self.link_s(from, to))
+        });
+        links.fold(0.0, f64::max)
+    }
+
+    /// Seconds of sending a model from one UAV straight to another; none when that link is cut or too weak. To itself it takes
+    /// no time.
+    pub(super) fn link_s(&self, from: &Uav, to: &Uav) -> Option<f64> {
+        if from.id == to.id {
+            return Some(0.0);
+        }
+        if self.is_cut(from.id, to.id) {
+            return None;
+        }
+        self.nature.uav_link_time_s(
+            self.model_bits,
+            from.tx_power_w,
+            (from.id, from.position),
+            (to.id, to.position),
+            self.round,
+        )
+    }
+
+    /// Seconds of sending a model from one UAV to another, by way of the quickest third one when there is no link between
+    /// the two; none when there is no way.
+    pub(super) fn crossing_s(&self, from: &Uav, to: &Uav) -> Option<f64> {
+        self.link_s(from, to).or_else(|| {
+            let between = self.world.active().filter(|other| other.id != from.id);
+            let ways = between
+                .filter_map(|other| Some(self.link_s(from, other)? + self.link_s(other, to)?));
+            ways.min_by(f64::total_cmp)
+        })
+    }
+
+    /// Whether a fault has cut the link between two UAVs.
+    fn is_cut(&self, a: UavId, b: UavId) -> bool {
+        !self.failed_links.is_empty() && self.failed_links.contains(&pair(a.0, b.0))
+    }
+
+    /// The energy check, Eq. (15): a UAV that cannot pay another edge round and what it must keep
+    /// back has to go.
+    pub(super) fn if_low(
+        &self,
+        uav: &Uav,
+        cell: &CellWork,
+        worst: &WorstCase,
+        books: &mut Books,
+    ) -> Option<Leaver> {
+        let needed_j = self.needed_j(uav, cell, worst, books);
+        if uav.battery_j >= needed_j {
+            return None;
+        }
+        books.tell(EventKind::UavLow {
+            uav: uav.id,
+            battery_j: uav.battery_j,
+            needed_j,
+        });
+        Some(Leaver {
+            uav: uav.id,
+            needed_j,
+        })
+    }
+
+    /// Takes a bill out of the battery of whoever is there. A battery that runs empty takes the UAV and what it carries along.
+    pub(super) fn charge(
+        &mut self,
+        uav: UavId,
+        cell: &mut CellWork,
+        item: EnergyItem,
+        bill: Bill,
+        books: &mut Books,
+    ) {
+        let uav = &mut self.world.uavs[uav.index()];
+        if uav.is_active() && !books.spend(uav, item, bill) {
+            let updates_lost = cell.go_down();
+            books.tell(EventKind::UavDepleted {
+                uav: uav.id,
+                during: item,
+                updates_lost,
+            });
         }
     }
 }
 
-/// Bounds on the radio times of a global aggregation.
-pub(super) struct WorstLinks {
+/// Two UAVs, the lower number first.
+pub(super) fn pair(a: u32, b: u32) -> [u32; 2] {
+    [a.min(b), a.max(b)]
+}
+
+/// Bounds on what the rest of a round can ask of a UAV.
+pub(super) struct WorstCase {
+    /// Any model between any two UAVs.
     uav_link_s: f64,
+    /// Passing a model on to devices.
     relay_s: f64,
+    /// When the last cell is done with its next edge round; 0 where waiting is free.
+    edge_round_ends_s: f64,
+}
+
+impl WorstCase {
+    fn sending_j(&self, uav: &Uav) -> f64 {
+        self.uav_link_s * uav.tx_power_w + self.relay_s * uav.broadcast_power_w
+    }
 }

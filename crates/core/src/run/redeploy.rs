@@ -1,104 +1,96 @@
-//! UAVs fly to new posts when one of them left or came back, Eq. (84).
+//! UAVs fly to new positions when one of them left or came back, Eq. (84).
 
-use crate::decide::redeploy::{Fleet, FleetUav, Move};
-use crate::geometry::Point;
-use crate::method::Method;
-use crate::record::{EnergyItem, EventKind};
+use crate::books::Books;
+use crate::decide::redeploy::{Fleet as Scene, FleetUav, Move, Redeployment};
+use crate::record::EventKind;
 use crate::scenario::RedeployWhen;
 use crate::seed::{Stream, stream};
-use crate::world::UavId;
+use crate::vocabulary::{Bill, EnergyItem, UavId};
 
-use super::Simulation;
-use super::books::Books;
-use super::cells::CellWork;
-use super::edge::EdgeOutcome;
+use super::cells::{CellWork, Leaver};
+use super::fleet::Fleet;
 
-impl Simulation {
-    /// First stage of Algorithm 4, for the UAVs that stay. Returns how long each UAV flies, s.
-    pub(super) fn redeploy(
-        &mut self,
-        cells: &mut [CellWork],
-        edge: &EdgeOutcome,
-        method: &mut Method,
-        books: &mut Books,
-    ) -> Vec<f64> {
-        let mut flown_s = vec![0.0; self.world.uavs.len()];
-        let leaving = |id: UavId| edge.low.iter().any(|low| low.uav == id);
-        let staying = self.world.active().map(|uav| uav.id);
-        let staying: Vec<UavId> = staying.filter(|id| !leaving(*id)).collect();
-        let due = match self.scenario.redeploy.when {
-            RedeployWhen::OnChange => staying != self.posted,
-            RedeployWhen::EveryRound => true,
-        };
-        if !due {
-            return flown_s;
-        }
-        let moves = self.moves(cells, &staying, method);
-        self.posted = staying;
-        for Move {
-            uav: id,
-            from,
-            to,
-            path_m,
-            energy_j,
-        } in moves
-        {
-            let uav = &mut self.world.uavs[id.index()];
-            if !books.pay(uav, EnergyItem::Move, energy_j) {
-                Self::lose(&mut cells[id.index()], uav, EnergyItem::Move, books);
-                continue;
-            }
-            uav.position = to;
-            flown_s[id.index()] = path_m / self.nature.speed_mps;
-            books.tell(EventKind::UavMoved {
-                uav: id,
-                from_m: from,
-                to_m: to,
-                energy_j,
-            });
-        }
-        flown_s
+/// First stage of Algorithm 4, for the UAVs that stay. Returns how long each UAV flies, s.
+pub(super) fn redeploy(
+    fleet: &mut Fleet,
+    cells: &mut [CellWork],
+    leaving: &[Leaver],
+    redeployment: &mut dyn Redeployment,
+    books: &mut Books,
+) -> Vec<f64> {
+    let mut flown_s = vec![0.0; cells.len()];
+    let staying = fleet.world.active().map(|uav| uav.id);
+    let stays = |id: &UavId| !leaving.iter().any(|leaver| leaver.uav == *id);
+    let staying: Vec<UavId> = staying.filter(stays).collect();
+    let due = match fleet.scenario.redeploy.when {
+        RedeployWhen::OnChange => staying != fleet.deployed,
+        RedeployWhen::EveryRound => true,
+    };
+    if !due {
+        return flown_s;
     }
-
-    fn moves(&self, cells: &[CellWork], staying: &[UavId], method: &mut Method) -> Vec<Move> {
-        let worst = self.worst_links(cells);
-        let uavs: Vec<FleetUav> = staying
-            .iter()
-            .map(|id| {
-                let uav = &self.world.uavs[id.index()];
-                let needed_j = self.needed_j(uav, &cells[uav.id.index()], &worst);
-                FleetUav {
-                    id: uav.id,
-                    position: uav.position,
-                    // A metre away from here may be a metre farther from home: it is paid twice.
-                    spare_j: ((uav.battery_j - needed_j) / 2.0).max(0.0),
-                    tx_power_w: uav.tx_power_w,
-                }
-            })
-            .collect();
-        if uavs.is_empty() {
-            return Vec::new();
+    let moves = moves(fleet, cells, &staying, redeployment, books);
+    fleet.deployed = staying;
+    for flight in moves {
+        let index = flight.uav.index();
+        let seconds = flight.path_m / fleet.nature.speed_mps;
+        let bill = Bill::new(seconds, flight.energy_j);
+        let item = EnergyItem::Move;
+        fleet.charge(flight.uav, &mut cells[index], item, bill, books);
+        let uav = &mut fleet.world.uavs[index];
+        if !uav.is_active() {
+            continue;
         }
-        let (nature, bits) = (&self.nature, self.model_bits());
-        let model_energy_j = |tx_power_w: f64, from: Point, to: Point| {
-            let time_s = nature.uav_link_time_s(bits, tx_power_w, from, to);
-            time_s * (tx_power_w + nature.hover_power_w())
-        };
-        let fleet = Fleet {
-            area: &self.world.area,
-            coverage_radius_m: self.world.coverage_radius_m,
-            devices: &self.world.devices.position,
-            uavs: &uavs,
-            speed_mps: self.nature.speed_mps,
-            move_power_w: self.nature.flight.power_w(self.nature.speed_mps),
-            model_energy_j: &model_energy_j,
-        };
-        let mut rng = stream(
-            self.scenario.seed,
-            Stream::Redeployment,
-            self.round as u64,
-            0,
-        );
-        method.redeployment.redeploy(&fleet, &mut rng)
+        uav.position = flight.to;
+        flown_s[index] = seconds;
+        books.tell(EventKind::UavMoved {
+            uav: flight.uav,
+            from_m: flight.from,
+            to_m: flight.to,
+            energy_j: flight.energy_j,
+        });
     }
+    flown_s
+}
+
+fn moves(
+    fleet: &Fleet,
+    cells: &[CellWork],
+    staying: &[UavId],
+    redeployment: &mut dyn Redeployment,
+    books: &Books,
+) -> Vec<Move> {
+    let worst = fleet.worst_case(cells, books);
+    let seen = |id: &UavId| {
+        let uav = &fleet.world.uavs[id.index()];
+        let needed_j = fleet.needed_j(uav, &cells[id.index()], &worst, books);
+        FleetUav {
+            id: uav.id,
+            position: uav.position,
+            // A metre away from here may be a metre farther from home: it is paid twice.
+            spare_j: ((uav.battery_j - needed_j) / 2.0).max(0.0),
+            tx_power_w: uav.tx_power_w,
+        }
+    };
+    let uavs: Vec<FleetUav> = staying.iter().map(seen).collect();
+    if uavs.is_empty() {
+        return Vec::new();
+    }
+    let (nature, bits, round) = (&fleet.nature, fleet.model_bits, fleet.round);
+    let model_energy_j = |from: &FleetUav, to: &FleetUav| {
+        let ends = [from, to].map(|uav| (uav.id, uav.position));
+        nature.exchange_j(bits, from.tx_power_w, ends[0], ends[1], round)
+    };
+    let scene = Scene {
+        area: &fleet.world.area,
+        coverage_radius_m: fleet.world.coverage_radius_m,
+        devices: &fleet.world.devices.position,
+        uavs: &uavs,
+        speed_mps: nature.speed_mps,
+        move_power_w: nature.flight.power_w(nature.speed_mps),
+        model_energy_j: &model_energy_j,
+    };
+    let seed = fleet.scenario.seed;
+    let mut rng = stream(seed, Stream::Redeployment, round as u64, 0);
+    redeployment.redeploy(&scene, &mut rng)
 }

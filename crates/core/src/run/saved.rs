@@ -3,20 +3,19 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use aerofed_data::Split;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-use crate::decide::association::Quality;
 use crate::method::Method;
 use crate::record::RoundRecord;
-use crate::scenario::Scenario;
-use crate::world::{SavedWorld, UavId};
+use crate::vocabulary::{Quality, UavId};
+use crate::world::SavedWorld;
 use crate::{Error, checkpoint};
 
 use super::Simulation;
-use super::asynchronous::Passes;
-use super::scoring::Opinions;
+use super::fleet::Fleet;
+use super::learning::Learning;
+use super::schedule::scheduler;
+use super::scoring::Scoring;
 
 /// No run counts farther: a greater number is made up, and would overflow.
 pub(super) const COUNT_MAX: usize = 1 << 48;
@@ -26,15 +25,16 @@ pub(super) const COUNT_MAX: usize = 1 << 48;
 pub(super) struct SavedRun<'a> {
     data_checksum: Option<[u8; 32]>,
     method: SavedMethod,
+    /// Of what runs the schedule; none before the first round.
+    schedule: Option<Vec<u8>>,
     round: usize,
     world: SavedWorld,
     quality: Quality,
-    opinions: Cow<'a, Opinions>,
+    scoring: Cow<'a, Scoring>,
     global_model: Cow<'a, [f32]>,
     cumulative_energy_j: f64,
-    passes: Cow<'a, Passes>,
-    posted: Cow<'a, [UavId]>,
-    behind: Cow<'a, BTreeMap<UavId, Vec<f32>>>,
+    deployed: Cow<'a, [UavId]>,
+    stale_models: Cow<'a, BTreeMap<UavId, Vec<f32>>>,
     /// CBOR, because events are written as flat tagged objects, which only a self-describing format reads back.
     records: Vec<u8>,
     wall_clock_s: f64,
@@ -88,35 +88,6 @@ fn misfit(part: &'static str, reason: impl Into<String>) -> Error {
     Error::State { part, reason }
 }
 
-/// What the samples of a folder can be recognised by; the embedded ones cannot change.
-pub(super) fn data_checksum(scenario: &Scenario, data: &Split) -> Option<[u8; 32]> {
-    if scenario.data.dir.as_os_str().is_empty() {
-        return None;
-    }
-    let mut digest = Sha256::new();
-    for set in [&data.train, &data.test] {
-        let sizes = [
-            set.classes(),
-            set.channels,
-            set.height,
-            set.width,
-            set.len(),
-        ];
-        for size in sizes {
-            digest.update((size as u64).to_le_bytes());
-        }
-        digest.update(&set.labels);
-        for values in set.inputs.chunks(4096) {
-            let bytes: Vec<u8> = values
-                .iter()
-                .flat_map(|value| value.to_le_bytes())
-                .collect();
-            digest.update(bytes);
-        }
-    }
-    Some(digest.finalize().into())
-}
-
 impl Simulation {
     /// The run as it stands.
     pub(super) fn save(
@@ -128,39 +99,49 @@ impl Simulation {
         // Spelled out: whoever adds a field decides here whether the next round depends on it.
         let Self {
             scenario: _,
-            world,
-            nature: _,
-            trainer: _,
+            fleet,
+            learning,
+            scheduler,
+            cumulative_energy_j,
             network: _,
             data_checksum,
-            held: _,
-            personal_samples: _,
-            opinions,
-            probe: _,
-            quality,
-            global_model,
-            round,
-            cumulative_energy_j,
-            passes,
-            posted,
-            behind,
-            silent: _,
+            threads: _,
         } = self;
+        let Fleet {
+            scenario: _,
+            world,
+            nature: _,
+            model_bits: _,
+            sample_bits: _,
+            round,
+            deployed,
+            ..
+        } = fleet;
+        let Learning {
+            scenario: _,
+            task: _,
+            devices: _,
+            evaluator: _,
+            global_model,
+            quality,
+            stale_models,
+            scoring,
+        } = learning;
         let mut record_bytes = Vec::new();
         // Writing to memory cannot fail, and records hold nothing that CBOR cannot.
         _ = ciborium::into_writer(records, &mut record_bytes);
         checkpoint::encode(&SavedRun {
             data_checksum: *data_checksum,
             method: SavedMethod::new(method),
+            schedule: scheduler.as_ref().map(|(_, scheduler)| scheduler.save()),
             round: *round,
             world: world.save(),
             quality: *quality,
-            opinions: Cow::Borrowed(opinions),
+            scoring: Cow::Borrowed(scoring),
             global_model: Cow::Borrowed(global_model),
             cumulative_energy_j: *cumulative_energy_j,
-            passes: Cow::Borrowed(passes),
-            posted: Cow::Borrowed(posted),
-            behind: Cow::Borrowed(behind),
+            deployed: Cow::Borrowed(deployed),
+            stale_models: Cow::Borrowed(stale_models),
             records: record_bytes,
             wall_clock_s,
         })
@@ -189,52 +170,54 @@ impl Simulation {
         {
             return Err(misfit("records", format!("impossible round {}", record.1)));
         }
-        if saved.round != records.len() || saved.global_model.len() != self.global_model.len() {
+        let parameters = self.learning.task.parameters;
+        if saved.round != records.len() || saved.global_model.len() != parameters {
             return Err(misfit(
                 "run",
                 format!(
-                    "{} rounds, {} of them on record, and a model of {} numbers where {} are due",
+                    "{} rounds, {} of them on record, and a model of {} numbers where {parameters} are due",
                     saved.round,
                     records.len(),
                     saved.global_model.len(),
-                    self.global_model.len()
                 ),
             ));
         }
-        if !self.could_have_heard(&saved.opinions, saved.round) {
-            return Err(misfit("opinions", "of other UAVs, devices or models"));
+        if !self.learning.could_have_scored(&saved.scoring, saved.round) {
+            return Err(misfit("scoring", "of other UAVs, devices or models"));
         }
-        let (devices, parameters) = (self.held.len(), self.global_model.len());
-        if !saved
-            .passes
-            .fits(self.world.uavs.len(), devices, parameters)
-        {
-            return Err(misfit("passes", "of other UAVs, devices or models"));
-        }
-        let known = |uav: &UavId| uav.index() < self.world.uavs.len();
+        let uavs = self.fleet.world.uavs.len();
+        let known = |uav: &UavId| uav.index() < uavs;
         let fits = |(uav, model): (&UavId, &Vec<f32>)| known(uav) && model.len() == parameters;
-        if !(saved.posted.iter().all(known) && saved.behind.iter().all(fits)) {
+        if !(saved.deployed.iter().all(known) && saved.stale_models.iter().all(fits)) {
             return Err(misfit("fleet", "of other UAVs or models"));
         }
+        let restored = saved.schedule.map(|saved| {
+            let mut new = scheduler(method.schedule, uavs);
+            let devices = self.learning.task.device_samples.len();
+            new.restore(&saved, uavs, devices, parameters)?;
+            Ok::<_, Error>((method.schedule, new))
+        });
+        let restored = restored.transpose()?;
         saved.method.restore_to(method)?;
-        self.world.restore(saved.world)?;
-        self.round = saved.round;
-        self.quality = saved.quality;
-        self.opinions = saved.opinions.into_owned();
-        self.global_model = saved.global_model.into_owned();
+        self.fleet.world.restore(saved.world)?;
+        self.scheduler = restored;
+        self.fleet.round = saved.round;
+        self.fleet.deployed = saved.deployed.into_owned();
+        self.learning.quality = saved.quality;
+        self.learning.scoring = saved.scoring.into_owned();
+        self.learning.global_model = saved.global_model.into_owned();
+        self.learning.stale_models = saved.stale_models.into_owned();
         self.cumulative_energy_j = saved.cumulative_energy_j;
-        self.passes = saved.passes.into_owned();
-        self.posted = saved.posted.into_owned();
-        self.behind = saved.behind.into_owned();
         Ok((records, saved.wall_clock_s))
     }
 
     /// Whether a record is about these UAVs and devices.
     fn could_have_left(&self, record: &RoundRecord) -> bool {
-        let devices = self.world.devices.position.len();
+        let world = &self.fleet.world;
+        let devices = world.devices.position.len();
         record.updates_lost <= record.updates_computed
-            && record.uavs.len() == self.world.uavs.len()
-            && record.uavs.iter().zip(&self.world.uavs).all(|(then, now)| {
+            && record.uavs.len() == world.uavs.len()
+            && record.uavs.iter().zip(&world.uavs).all(|(then, now)| {
                 then.uav == now.id && then.devices.iter().all(|device| device.index() < devices)
             })
     }

@@ -5,23 +5,22 @@ use std::time::Instant;
 use crate::Error;
 use crate::method::Method;
 use crate::record::{RoundRecord, StoppedBy, Summary};
-use crate::scenario::ValidScenario;
 
 use super::{Outcome, Simulation, stop_rule};
 
 /// A run under way: the simulation and the rounds behind it.
 ///
 /// ```
-/// use aerofed::{Method, Scenario, run::Run};
+/// use aerofed::{Method, Scenario, Simulation, run::Run};
 /// let scenario = Scenario::parse("[devices]\ncount = 10\n[data]\ndata_volume = 50", &["stop.max_rounds=2"])?.check()?;
 /// let mut method = Method::of(&scenario);
-/// let mut run = Run::new(&scenario, 1)?;
+/// let mut run = Run::new(Simulation::builder(&scenario).build()?);
 /// run.step(&mut method)?;
 /// let saved = run.save(&method);
 ///
 /// // Later, in another process:
 /// let mut method = Method::of(&scenario);
-/// let mut run = Run::resume(&scenario, &mut method, 1, &saved)?;
+/// let mut run = Run::resume(Simulation::builder(&scenario).build()?, &mut method, &saved)?;
 /// while let Some(record) = run.step(&mut method)? {
 ///     assert_eq!(record.round, 2);
 /// }
@@ -32,7 +31,6 @@ pub struct Run {
     simulation: Simulation,
     records: Vec<RoundRecord>,
     stopped_by: Option<StoppedBy>,
-    threads: usize,
     started: Instant,
     /// Real time of the run before it was taken up again.
     earlier_s: f64,
@@ -40,33 +38,28 @@ pub struct Run {
 
 impl Run {
     /// A run before its first round.
-    ///
-    /// # Errors
-    /// As [`Simulation::new`].
-    pub fn new(scenario: &ValidScenario, threads: usize) -> Result<Self, Error> {
-        let started = Instant::now();
-        Ok(Self {
-            simulation: Simulation::new(scenario, threads)?,
+    #[must_use]
+    pub fn new(simulation: Simulation) -> Self {
+        Self {
+            simulation,
             records: Vec::new(),
             stopped_by: None,
-            threads,
-            started,
+            started: Instant::now(),
             earlier_s: 0.0,
-        })
+        }
     }
 
     /// Takes up a run that [`save`](Self::save) set down. `method` is as it was built; what it had
     /// learned comes back.
     ///
     /// # Errors
-    /// As [`Simulation::new`], and [`Error::State`] when the bytes are no such run.
+    /// [`Error::State`] when the bytes are no such run.
     pub fn resume(
-        scenario: &ValidScenario,
+        simulation: Simulation,
         method: &mut Method,
-        threads: usize,
         saved: &[u8],
     ) -> Result<Self, Error> {
-        let mut run = Self::new(scenario, threads)?;
+        let mut run = Self::new(simulation);
         run.take_up(method, saved)?;
         Ok(run)
     }
@@ -129,21 +122,22 @@ impl Run {
         let wall_clock_s = self.wall_clock_s();
         let Simulation {
             scenario,
-            global_model: weights,
+            fleet,
+            learning,
             network,
-            world,
+            threads,
             ..
         } = self.simulation;
         let mut summary = Summary::new(&scenario, &method.name, &self.records, stopped_by);
-        summary.parameters = network.parameter_count();
+        summary.parameters = learning.task.parameters;
         summary.wall_clock_s = wall_clock_s;
-        summary.threads = self.threads;
+        summary.threads = threads;
         Outcome {
             records: self.records,
             summary,
-            weights,
+            weights: learning.global_model,
             network,
-            world,
+            world: fleet.world,
         }
     }
 

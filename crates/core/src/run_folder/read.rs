@@ -11,10 +11,10 @@ use serde::de::DeserializeOwned;
 
 use super::{DevicesLine, damage};
 use crate::Error;
-use crate::geometry::Point;
+use crate::vocabulary::Point;
 use crate::record::{
     Energy, EnergyItem, Event, EventKind, RoundRecord, Sightings, Summary, Time, TimeItem,
-    UavRecord,
+    UavRecord, UavTime,
 };
 use crate::scenario::Scenario;
 use crate::world::{DeviceId, Status, UavId};
@@ -243,6 +243,14 @@ impl Row<'_> {
         Ok(energy)
     }
 
+    fn uav_time(&self) -> Result<UavTime, Error> {
+        let mut time = UavTime::default();
+        for (item, column) in UavTime::columns() {
+            time.add(item, self.get(&column)?);
+        }
+        Ok(time)
+    }
+
     fn time(&self) -> Result<Time, Error> {
         let mut time = Time::default();
         for item in TimeItem::ALL {
@@ -322,6 +330,8 @@ fn uav(row: &Row) -> Result<UavRecord, Error> {
         battery_after_j: row.get("battery_after_j")?,
         recharged_j: row.get("recharged_j")?,
         energy: row.energy()?,
+        time: row.uav_time()?,
+        away_s: row.get("away_s")?,
     })
 }
 

@@ -160,7 +160,7 @@ impl Scenario {
         within("uavs.recharge_w", uavs.recharge_w, 0.0..=1e6)
     }
 
-    fn inside(&self, field: &str, point: crate::geometry::Point) -> Checked {
+    fn inside(&self, field: &str, point: crate::vocabulary::Point) -> Checked {
         let (width, height) = (self.area.width_m, self.area.height_m);
         if (0.0..=width).contains(&point.x_m) && (0.0..=height).contains(&point.y_m) {
             return Ok(());

@@ -8,9 +8,9 @@ use super::{
     AgentReward, AgentState, Aggregator, Allocation, Area, Association, BandwidthSolver, Channel,
     Data, DataSet, Devices, Diversity, Fitness, Layout, Methods, Mobility, Model, P1, P1Objective,
     Radio, Redeploy, RedeployMethod, RedeployWhen, Reserve, Scenario, Selection, Span, Stop, Td3,
-    Training, Uavs, Weights,
+    Training, Uavs, Waiting, Weights,
 };
-use crate::geometry::Point;
+use crate::vocabulary::Point;
 
 impl Default for Redeploy {
     fn default() -> Self {
@@ -98,7 +98,7 @@ impl Default for P1 {
 impl Default for Scenario {
     fn default() -> Self {
         Self {
-            name: "paper".into(),
+            name: "default".into(),
             seed: 1,
             method: "hfl".into(),
             aggregator: Aggregator::Distance,
@@ -174,6 +174,7 @@ impl Default for Uavs {
             base_m: Point::new(0.0, 0.0),
             reserve: Reserve::Return,
             recharge_w: 400.0,
+            waiting: Waiting::Hover,
         }
     }
 }

@@ -23,13 +23,13 @@ pub use check::ScenarioError;
 pub use faults::{Fault, Moment};
 pub use methods::{Ahfed, Fedprox, Hierfavg, Methods, Oort};
 pub use selection::{AgentReward, AgentState, Diversity, Fitness, Selection, Td3};
-pub use text::{PAPER, QUICKSTART};
+pub use text::{DEFAULTS, PAPER, QUICKSTART};
 
 use crate::decide::association::Policy;
-use crate::geometry::Point;
+use crate::vocabulary::Point;
 pub use crate::solve::bandwidth::Method as BandwidthSolver;
 
-/// A scenario as written. The defaults are the paper's settings.
+/// A scenario as written. The defaults are the paper's settings, with waiting charged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scenario {
@@ -202,6 +202,18 @@ pub struct Uavs {
     pub reserve: Reserve,
     /// Charging power at the base; 0: a UAV that left never returns.
     pub recharge_w: f64,
+    /// What a UAV spends until the others are ready.
+    pub waiting: Waiting,
+}
+
+/// What a UAV spends that is done and waits for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Waiting {
+    /// It hovers, at the power of hovering.
+    Hover,
+    /// Nothing, as Eqs. (17)-(26) are printed.
+    Free,
 }
 
 /// Initial UAV placement.

@@ -7,7 +7,10 @@ use toml::{Table, Value};
 use super::{Scenario, ScenarioError};
 use crate::Error;
 
-/// The paper's settings, every field with a comment; equals [`Scenario::default`].
+/// Every field with a comment; equals [`Scenario::default`].
+pub const DEFAULTS: &str = include_str!("../../../../scenarios/defaults.toml");
+
+/// What the paper prints, where that is not the default.
 pub const PAPER: &str = include_str!("../../../../scenarios/paper.toml");
 
 /// What `aerofed run` runs when told nothing else.
@@ -148,17 +151,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_paper_file_is_the_default_and_names_every_field() {
+    fn the_file_of_defaults_is_the_default_and_names_every_field() {
         assert_eq!(
-            Scenario::parse(PAPER, &[] as &[&str]).unwrap(),
+            Scenario::parse(DEFAULTS, &[] as &[&str]).unwrap(),
             Scenario::default()
         );
-        let written: Table = PAPER.parse().unwrap();
+        let written: Table = DEFAULTS.parse().unwrap();
         let all: Table = Scenario::default().to_toml().unwrap().parse().unwrap();
         assert_eq!(
             written, all,
-            "scenarios/paper.toml must spell out every field"
+            "scenarios/defaults.toml must spell out every field"
         );
+    }
+
+    #[test]
+    fn the_paper_differs_from_the_default_in_its_books() {
+        let paper = Scenario::parse(PAPER, &[] as &[&str]).unwrap();
+        let mut expected = Scenario {
+            name: "paper".into(),
+            ..Scenario::default()
+        };
+        expected.uavs.waiting = super::super::Waiting::Free;
+        assert_eq!(paper, expected);
     }
 
     #[test]
@@ -173,7 +187,7 @@ mod tests {
     fn a_scenario_survives_being_written_and_read() {
         let mut scenario = Scenario::default();
         scenario.uavs.layout = Layout::Fixed {
-            positions_m: vec![crate::geometry::Point::new(1.0, 2.5)],
+            positions_m: vec![crate::vocabulary::Point::new(1.0, 2.5)],
         };
         let text = scenario.to_toml().unwrap();
         assert_eq!(Scenario::parse(&text, &[] as &[&str]).unwrap(), scenario);
@@ -187,7 +201,7 @@ mod tests {
             "mobility.kind=static",
             "data.dir=some/where",
         ];
-        let scenario = Scenario::parse(PAPER, &set).unwrap();
+        let scenario = Scenario::parse(DEFAULTS, &set).unwrap();
         assert_eq!(scenario.name, "trial one");
         assert_eq!(scenario.stop.targets, [0.5, 0.6]);
         assert_eq!(scenario.mobility, Mobility::Static {});
@@ -242,7 +256,7 @@ mod tests {
             "a.b.c=1",
             "seed=1\nx=2",
         ] {
-            let message = Scenario::parse(PAPER, &[set]).unwrap_err().to_string();
+            let message = Scenario::parse(DEFAULTS, &[set]).unwrap_err().to_string();
             assert!(
                 message.contains(set.split('=').next().unwrap()),
                 "{set}: {message}"

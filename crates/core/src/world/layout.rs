@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 
-use crate::geometry::Point;
+use crate::vocabulary::Point;
 use crate::scenario::Area;
 use crate::seed::Random;
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Devices, Status, Uav, World};
 use crate::Error;
-use crate::geometry::Point;
+use crate::vocabulary::Point;
 
 /// A world between rounds, less what its scenario says anyway.
 #[derive(Serialize, Deserialize)]

@@ -52,7 +52,7 @@ fn fleet<'a>(devices: &'a [Point], uavs: &'a [FleetUav]) -> Fleet<'a> {
         uavs,
         speed_mps: 20.0,
         move_power_w: 160.0,
-        model_energy_j: &|_, from, to| 1e-3 * from.distance(to),
+        model_energy_j: &|from, to| 1e-3 * from.position.distance(to.position),
     }
 }
 

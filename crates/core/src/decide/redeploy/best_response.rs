@@ -1,7 +1,7 @@
 //! The best post for one UAV while the others stay where they are.
 
 use super::{CoverageCounts, Fleet, FleetUav, JOULES_PER_KJ};
-use crate::geometry::Point;
+use crate::vocabulary::Point;
 
 /// What coverage and flight are worth.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! How many UAVs cover each device, kept up to date move by move.
 
-use crate::geometry::Point;
+use crate::vocabulary::Point;
 use crate::grid::Grid;
 use crate::scenario::Area;
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::FleetUav;
-use crate::geometry::Point;
+use crate::vocabulary::Point;
 use crate::world::UavId;
 
 /// The fleet and the devices, as JSON.

@@ -4,8 +4,8 @@ use std::f64::consts::TAU;
 
 use rand::RngExt;
 
-use super::{CoverageCounts, Fleet, JOULES_PER_KJ, Move, Redeployment, stepped};
-use crate::geometry::Point;
+use super::{CoverageCounts, Fleet, FleetUav, JOULES_PER_KJ, Move, Redeployment, stepped};
+use crate::vocabulary::Point;
 use crate::seed::Random;
 
 /// The UAVs step in turn, each to the direction where the growth of its marginal coverage, less the weighted energy of
@@ -130,12 +130,14 @@ fn hub(fleet: &Fleet) -> usize {
 
 /// Joules of one round's exchange that change with the place of one UAV: its own upload, or everybody's to it.
 fn exchange_j(fleet: &Fleet, at: &[Point], me: usize, hub: usize, here: Point) -> f64 {
-    let send = |from: usize, place: Point, to: Point| {
-        (fleet.model_energy_j)(fleet.uavs[from].tx_power_w, place, to)
+    let placed = |uav: usize| FleetUav {
+        position: if uav == me { here } else { at[uav] },
+        ..fleet.uavs[uav]
     };
+    let send = |from: usize| (fleet.model_energy_j)(&placed(from), &placed(hub));
     if me != hub {
-        return send(me, here, at[hub]);
+        return send(me);
     }
     let others = (0..at.len()).filter(|&other| other != hub);
-    others.map(|other| send(other, at[other], here)).sum()
+    others.map(send).sum()
 }

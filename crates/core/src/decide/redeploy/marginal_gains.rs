@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::best_response::{Choice, Improvement, Worth};
 use super::{CoverageCounts, Fleet, Move, Redeployment};
-use crate::geometry::Point;
+use crate::vocabulary::Point;
 use crate::seed::Random;
 
 /// Iterated marginal gains: of all UAVs' best posts the one that gains most is taken, until none gains.

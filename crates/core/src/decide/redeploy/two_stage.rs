@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use rand::RngExt;
 
 use super::{CoverageCounts, Fleet, FleetUav, JOULES_PER_KJ, Move, Redeployment, stepped};
-use crate::geometry::Point;
+use crate::vocabulary::Point;
 use crate::seed::Random;
 
 /// Which devices count for a UAV.

@@ -4,49 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::solve::Status;
-
-/// One UAV's cell in one edge round: who shares the bandwidth and what time and energy are worth.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Cell {
-    /// lambda_4, the price of a joule.
-    pub energy_weight: f64,
-    /// lambda_5, the price of a second.
-    pub time_weight: f64,
-    /// What the UAV draws while it waits for the slowest device.
-    pub hover_power_w: f64,
-    /// Uplink bandwidth to be shared.
-    pub bandwidth_up_hz: f64,
-    /// Downlink bandwidth to be shared.
-    pub bandwidth_down_hz: f64,
-    /// Size of the model a device sends.
-    pub model_bits_up: f64,
-    /// Size of the model a device receives.
-    pub model_bits_down: f64,
-    /// What the UAV radiates towards one device.
-    pub broadcast_power_w: f64,
-    /// Local steps H of the round; `None`: to be chosen.
-    #[serde(default)]
-    pub local_iterations: Option<u32>,
-    /// The devices selected.
-    pub devices: Vec<CellDevice>,
-}
-
-/// One device of a [`Cell`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CellDevice {
-    /// Received power over noise density of the uplink, p g / N0.
-    pub snr_up_hz: f64,
-    /// Received power over noise density of the downlink.
-    pub snr_down_hz: f64,
-    /// What the device radiates while it sends.
-    pub tx_power_w: f64,
-    /// Time of one local step.
-    pub iteration_time_s: f64,
-    /// Energy of one local step.
-    pub iteration_energy_j: f64,
-}
+use crate::vocabulary::Cell;
 
 /// Why a cell, or the way it is to be solved, makes no sense.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -120,9 +78,13 @@ const BITS: Range = Range {
     zero: false,
     text: "between 1e-3 and 1e18",
 };
+/// The least received power over noise density of a link that can be used at all.
+pub const LEAST_SNR_HZ: f64 = 1e-6;
+/// More than any radio has.
+pub const MOST_SNR_HZ: f64 = 1e24;
 const SNR: Range = Range {
-    least: 1e-6,
-    most: 1e24,
+    least: LEAST_SNR_HZ,
+    most: MOST_SNR_HZ,
     zero: false,
     text: "between 1e-6 and 1e24",
 };

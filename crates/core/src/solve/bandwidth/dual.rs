@@ -12,7 +12,7 @@
 //! Times are kept as excess over the least time that any bandwidth could give, so that a device within 1e-12 of its floor still
 //! has all its digits.
 
-use super::cell::Cell;
+use super::Cell;
 use super::device::{Decision, Link, Node};
 
 /// How often [`Market::guess`] asks every device.

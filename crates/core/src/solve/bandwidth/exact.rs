@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cell::{Cell, CellError, DeviceShare, Solution, check_iterations};
+use super::Cell;
+use super::cell::{CellError, DeviceShare, Solution, check_iterations};
 use super::dual::{GUESS_PASSES, Market, Sums};
 use crate::solve::Status;
 

@@ -10,7 +10,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cell::{Cell, CellError, LOCAL_ITERATIONS_MAX, Solution};
+use super::Cell;
+use super::cell::{CellError, LOCAL_ITERATIONS_MAX, Solution};
 use super::exact::Solver;
 use super::palm;
 

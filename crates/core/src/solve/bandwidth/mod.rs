@@ -56,8 +56,10 @@ mod iterations;
 mod link;
 pub mod palm;
 
+pub use crate::vocabulary::{Cell, CellDevice};
 pub use cell::{
-    Cell, CellDevice, CellError, DeviceShare, LOCAL_ITERATIONS_MAX, Solution, transfer_time_s,
+    CellError, DeviceShare, LEAST_SNR_HZ, LOCAL_ITERATIONS_MAX, MOST_SNR_HZ, Solution,
+    transfer_time_s,
 };
 pub(crate) use exact::SavedSolver;
 pub use exact::{GAP_TOLERANCE, Solver};

@@ -9,7 +9,8 @@
 //!
 //! is convex too, and all constraints are of order one whatever the gains.
 
-use super::cell::{Cell, CellError, DeviceShare, Solution, check_iterations, transfer_time_s};
+use super::Cell;
+use super::cell::{CellError, DeviceShare, Solution, check_iterations, transfer_time_s};
 use super::dual::Market;
 use super::exact::fill_budgets;
 use crate::solve::augmented_lagrangian::{Problem, Settings, minimise};

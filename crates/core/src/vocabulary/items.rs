@@ -137,6 +137,8 @@ items! {
         ReturnFlight => "return_flight_j",
         /// Batteries drained or leaking, by a fault.
         Leak => "leak_j",
+        /// UAVs hovering until the others are ready, where that is charged.
+        Waiting => "waiting_j",
     }
 }
 
@@ -162,6 +164,83 @@ items! {
         Broadcast => "broadcast_s",
         /// Waiting for a UAV to return, when none is there.
         Wait => "wait_s",
+    }
+}
+
+/// Seconds of one UAV by what it did, under the names of the energy items: where the joules of an item are spent beside
+/// another, its seconds are 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct UavTime([f64; EnergyItem::ALL.len()]);
+
+impl UavTime {
+    /// How long one item took, s.
+    #[must_use]
+    pub fn get(&self, item: EnergyItem) -> f64 {
+        self.0[item as usize]
+    }
+
+    /// Adds to an item.
+    pub fn add(&mut self, item: EnergyItem, seconds: f64) {
+        self.0[item as usize] += seconds;
+    }
+
+    /// The sum of all items.
+    #[must_use]
+    pub fn total_s(&self) -> f64 {
+        self.0.iter().sum()
+    }
+
+    /// The items that can last, each with its column's name.
+    pub fn columns() -> impl Iterator<Item = (EnergyItem, String)> {
+        let lasting = EnergyItem::ALL.into_iter().filter(|item| item.lasts());
+        lasting.map(|item| {
+            let name = item.name();
+            (item, format!("{}_s", name.strip_suffix("_j").unwrap_or(name)))
+        })
+    }
+}
+
+impl EnergyItem {
+    /// Whether a UAV's seconds go by with it; the other items are spent beside one of these.
+    #[must_use]
+    pub fn lasts(self) -> bool {
+        match self {
+            Self::Scoring
+            | Self::EdgeHover
+            | Self::OffloadHover
+            | Self::Move
+            | Self::BroadcastHover
+            | Self::Waiting => true,
+            Self::DeviceCompute
+            | Self::DeviceUpload
+            | Self::Downlink
+            | Self::Broadcast
+            | Self::Relay
+            | Self::ReturnFlight
+            | Self::Leak => false,
+        }
+    }
+}
+
+impl Serialize for UavTime {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(Self::columns().map(|(item, name)| (name, self.get(item))))
+    }
+}
+
+impl<'de> Deserialize<'de> for UavTime {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut seconds = BTreeMap::<String, Option<f64>>::deserialize(deserializer)?;
+        let mut time = Self::default();
+        for (item, name) in Self::columns() {
+            let amount = seconds.remove(&name);
+            let amount = amount.ok_or_else(|| D::Error::custom(format_args!("no {name}")))?;
+            time.0[item as usize] = amount.unwrap_or(f64::NAN);
+        }
+        match seconds.keys().next() {
+            None => Ok(time),
+            Some(other) => Err(D::Error::custom(format_args!("unknown item {other}"))),
+        }
     }
 }
 

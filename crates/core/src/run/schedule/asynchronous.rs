@@ -21,37 +21,61 @@
 //! reach until it ends. The clock is simulated time. The time items are those of the cell
 //! whose pass ended the round: it was busy throughout. Batteries pay for what has ended, so
 //! edge rounds in progress stand in the next record, and those in progress at the end of a run in none:
-//! at most one for each cell. Updates count in the record in which their pass ends.
+//! at most one for each cell. Seconds stand in the round in which they pass. Updates count in the record in which their pass ends.
 //!
 //! The aggregator is chosen at the start of each round, and anew when it leaves or falls; then the
 //! others hand it their last models again, besides their training. UAVs do not redeploy: at
 //! any moment most of them are in the middle of a pass.
 
 use crate::Error;
-use crate::decide::association::{CellOutcome, DeviceOutcome};
+use crate::books::{Books, CellReport};
+use crate::checkpoint;
+use crate::decide::association::{CellOutcome, DeviceOutcome, Needs};
 use crate::learn::aggregation;
-use crate::method::Method;
+use crate::nature::links::RoundLinks;
 use crate::record::{EventKind, Time, TimeItem};
-use crate::world::{Uav, UavId};
+use crate::vocabulary::{EnergyItem, UavId};
 
-use super::books::Books;
-use super::cells::CellWork;
-use super::closing::{CellReport, ClosedRound, RoundWork};
-use super::{Opening, Simulation};
+use super::super::cells::{CellWork, Leaver};
+use super::super::edge::cell_outcome;
+use super::super::fleet::Fleet;
+use super::super::learning::Learning;
+use super::super::stage::{Decisions, Opening, RoundWork, Stage, Terms};
+use super::Scheduler;
 
 mod event_queue;
 mod passes;
 mod steps;
 mod tiers;
 
-pub(super) use passes::Passes;
-use passes::{Activity, Step};
+use passes::{Activity, Passes, Step};
+
+/// Cells that do not wait for each other, and what they are in the middle of.
+pub(super) struct Asynchronous {
+    edge_rounds: usize,
+    passes: Passes,
+}
+
+impl Asynchronous {
+    /// Before the first round; `edge_rounds` lie between two hand-overs.
+    pub(super) fn new(edge_rounds: usize, uavs: usize) -> Self {
+        Self {
+            edge_rounds,
+            passes: Passes::new(uavs),
+        }
+    }
+}
 
 /// A round in progress.
-struct Round<'a> {
-    passes: Passes,
+struct Round<'p, 'a> {
+    passes: &'p mut Passes,
+    fleet: &'a mut Fleet,
+    learning: &'a mut Learning,
+    decisions: Decisions<'a>,
+    links: Option<RoundLinks>,
+    terms: Terms,
+    needs: Needs,
     books: Books,
-    method: &'a mut Method,
     began_s: f64,
     /// Per UAV, what it did with the round's time.
     path: Vec<Time>,
@@ -59,7 +83,7 @@ struct Round<'a> {
     cell_outcomes: Vec<CellOutcome>,
     device_outcomes: Vec<DeviceOutcome>,
     edge_rounds: Vec<usize>,
-    /// Over all updates computed: loss, local iterations, and how many.
+    /// Over all updates that came: loss, local iterations, and how many.
     loss: f64,
     iterations: usize,
     updates: usize,
@@ -68,10 +92,10 @@ struct Round<'a> {
     merged_by: Option<UavId>,
 }
 
-impl Round<'_> {
+impl Round<'_, '_> {
     /// Notes what a UAV has been doing since it began, or since the round did.
     fn note_time(&mut self, uav: UavId, activity: &Activity, now_s: f64) {
-        let lasted_s = now_s - activity.began_s;
+        let lasted_s = activity.until_s - activity.began_s;
         if lasted_s <= 0.0 {
             return;
         }
@@ -84,32 +108,56 @@ impl Round<'_> {
                 path.add(TimeItem::Compute, share * device.compute_s);
                 path.add(TimeItem::Upload, share * device.upload_s);
                 path.add(TimeItem::Download, share * device.download_s);
+                let fetch_s = share * activity.fetch_s;
+                let train_s = share * (lasted_s - activity.fetch_s);
+                self.books
+                    .pass_time(uav, EnergyItem::BroadcastHover, fetch_s);
+                self.books.pass_time(uav, EnergyItem::EdgeHover, train_s);
             }
-            Step::HandOver { .. } => path.add(TimeItem::Offload, share * lasted_s),
+            Step::HandOver { .. } => {
+                path.add(TimeItem::Offload, share * lasted_s);
+                self.books
+                    .pass_time(uav, EnergyItem::OffloadHover, share * lasted_s);
+            }
         }
     }
 }
 
-impl Simulation {
-    /// One round of passes.
-    pub(super) fn asynchronous_round(
-        &mut self,
-        opening: Opening,
-        method: &mut Method,
-    ) -> Result<ClosedRound, Error> {
-        let uavs = self.world.uavs.len();
-        let mut passes = std::mem::take(&mut self.passes);
-        if passes.cells.is_empty() {
-            passes = Passes::new(uavs);
-        }
-        let before = self.global_model.clone();
-        let idle_outcome =
-            |uav: &Uav| self.cell_outcome(uav.id, &CellWork::default(), method.association.needs());
-        let cell_outcomes: Result<_, Error> = self.world.uavs.iter().map(idle_outcome).collect();
+impl Scheduler for Asynchronous {
+    fn round(&mut self, stage: Stage) -> Result<RoundWork, Error> {
+        let Stage {
+            fleet,
+            learning,
+            decisions,
+            opening,
+        } = stage;
+        let Opening {
+            needs,
+            mut books,
+            coverage,
+            links,
+            ..
+        } = opening;
+        books.without_barriers();
+        let uavs = fleet.world.uavs.len();
+        let before = learning.global_model.clone();
+        let idle = CellWork::default();
+        let cell_outcomes: Result<_, Error> = (0..uavs as u32)
+            .map(|uav| cell_outcome(learning, UavId(uav), &idle, needs))
+            .collect();
         let mut round = Round {
-            passes,
-            books: opening.books,
-            began_s: self.world.clock_s,
+            passes: &mut self.passes,
+            began_s: fleet.world.clock_s,
+            fleet,
+            learning,
+            decisions,
+            links: Some(links),
+            terms: Terms {
+                edge_rounds: self.edge_rounds,
+                merges_at_uavs: true,
+            },
+            needs,
+            books,
             path: vec![Time::default(); uavs],
             cells: vec![CellReport::default(); uavs],
             cell_outcomes: cell_outcomes?,
@@ -120,89 +168,169 @@ impl Simulation {
             updates: 0,
             delivered: 0,
             merged_by: None,
-            method,
         };
-        self.work_through(&mut round)?;
-
-        let Round {
-            mut passes,
-            mut books,
-            method,
-            ..
-        } = round;
-        let time_s = self.world.clock_s - round.began_s;
-        self.leak(time_s, &mut passes.cells, &mut books);
-        passes.drop_gone(&self.world.uavs);
-        let gone = |uav: UavId| !self.world.uavs[uav.index()].is_active();
-        passes.tiers.retire(gone);
-        self.passes = passes;
+        round.work_through()?;
+        let time_s = round.fleet.world.clock_s - round.began_s;
+        round.end(time_s);
         let trained = round.updates as f64;
-        let work = RoundWork {
-            coverage: opening.coverage,
-            cells: round.cells,
+        Ok(RoundWork {
+            coverage,
             edge_rounds: round.edge_rounds.into_iter().max().unwrap_or(0),
             local_iterations: round.iterations as f64 / trained,
-            updates_computed: round.delivered + books.updates_lost(),
+            updates_computed: round.delivered + round.books.updates_lost(),
             train_loss: round.loss / trained,
             aggregator: round.merged_by,
             merged_anything: round.merged_by.is_some() && round.updates > 0,
-            model_change: aggregation::distance(&before, &self.global_model),
+            model_change: aggregation::distance(&before, &round.learning.global_model),
             time_s,
+            cells: round.cells,
             cell_outcomes: round.cell_outcomes,
             device_outcomes: round.device_outcomes,
-        };
-        self.test_and_record(work, books, method)
+            books: round.books,
+        })
     }
 
-    /// Takes event after event until as many passes ended as were under way.
-    fn work_through(&mut self, round: &mut Round) -> Result<(), Error> {
-        for leaver in self.warned_aggregators() {
-            if !round.passes.bid_leave(leaver) {
-                self.send_home(&[leaver], &mut round.books);
-            }
-        }
-        round.passes.drop_gone(&self.world.uavs);
-        self.appoint(round);
-        let idle = self.world.active().map(|uav| uav.id);
-        let idle = idle.filter(|id| round.passes.queue.get(*id).is_none());
-        self.begin(&idle.collect::<Vec<_>>(), round)?;
-        self.drain(&round.passes.cells, &mut round.books);
-        round.passes.drop_gone(&self.world.uavs);
+    fn refuses(&self, needs: Needs) -> Option<&'static str> {
+        needs
+            .answers
+            .then_some("an asynchronous fleet has no moment to compare models in")
+    }
 
-        let due = round.passes.queue.len();
+    fn cell_of(&mut self, uav: UavId) -> Option<&mut CellWork> {
+        self.passes.cells.get_mut(uav.index())
+    }
+
+    fn leaves_after_handover(&mut self, leaver: Leaver) -> bool {
+        self.passes.leaves_after_handover(leaver)
+    }
+
+    fn save(&self) -> Vec<u8> {
+        checkpoint::encode(&self.passes)
+    }
+
+    fn restore(
+        &mut self,
+        saved: &[u8],
+        uavs: usize,
+        devices: usize,
+        parameters: usize,
+    ) -> Result<(), Error> {
+        let part = "schedule";
+        let passes: Passes = checkpoint::decode(part, saved)?;
+        if !passes.fits(uavs, devices, parameters) {
+            return Err(Error::State {
+                part,
+                reason: "of other UAVs, devices or models".into(),
+            });
+        }
+        self.passes = passes;
+        Ok(())
+    }
+}
+
+impl Round<'_, '_> {
+    /// Takes event after event until as many passes ended as were under way.
+    fn work_through(&mut self) -> Result<(), Error> {
+        for leaver in self.fleet.warned_aggregators() {
+            self.let_go(leaver);
+        }
+        self.passes.drop_gone(&self.fleet.world.uavs);
+        self.appoint();
+        let idle = self.fleet.world.active().map(|uav| uav.id);
+        let idle = idle.filter(|id| self.passes.queue.get(*id).is_none());
+        let idle: Vec<UavId> = idle.collect();
+        self.begin(&idle)?;
+        self.fleet.drain(&self.passes.cells, &mut self.books);
+        self.passes.drop_gone(&self.fleet.world.uavs);
+
+        let due = self.passes.queue.len();
         if due == 0 {
-            round.books.tell(EventKind::NobodyTrained);
+            self.books.tell(EventKind::NobodyTrained);
         }
         let mut ended = 0;
         while ended < due {
-            let Some((now_s, uav, activity)) = round.passes.queue.pop() else {
+            let Some((now_s, uav, activity)) = self.passes.queue.pop() else {
                 break;
             };
-            self.world.clock_s = now_s;
-            round.books.edge_round = round.passes.cells[uav.index()].edge_rounds;
-            round.note_time(uav, &activity, now_s);
+            self.fleet.world.clock_s = now_s;
+            self.books.edge_round = self.passes.cells[uav.index()].edge_rounds;
+            self.note_time(uav, &activity, now_s);
             let arrived = match activity.step {
                 Step::Train => {
-                    self.end_edge_round(uav, round)?;
+                    self.end_edge_round(uav)?;
                     false
                 }
-                Step::HandOver { to } => self.arrive(uav, to, now_s - activity.began_s, round)?,
+                Step::HandOver { to } => self.arrive(uav, to, now_s - activity.began_s)?,
             };
-            ended += usize::from(arrived || round.passes.queue.get(uav).is_none());
-            ended += round.passes.drop_gone(&self.world.uavs);
+            ended += usize::from(arrived || self.passes.queue.get(uav).is_none());
+            ended += self.passes.drop_gone(&self.fleet.world.uavs);
             if ended >= due {
-                round.books.time.add_all(&round.path[uav.index()]);
+                self.books.time.add_all(&self.path[uav.index()]);
             }
         }
         // Losses due after an edge round that no pass came to in this round.
-        let late =
-            self.lose_between_edge_rounds(&mut round.passes.cells, |_, _| true, &mut round.books);
+        let (fleet, cells) = (&mut *self.fleet, &mut self.passes.cells);
+        let late = fleet.lose_between_edge_rounds(cells, |_, _| true, &mut self.books);
         for leaver in late {
-            if !round.passes.bid_leave(leaver) {
-                self.send_home(&[leaver], &mut round.books);
-            }
+            self.let_go(leaver);
         }
         Ok(())
+    }
+
+    /// Sends a UAV home, after its next hand-over if it is in the middle of a pass.
+    fn let_go(&mut self, leaver: Leaver) {
+        if !self.passes.leaves_after_handover(leaver) {
+            self.fleet.send_home(&[leaver], &mut self.books);
+        }
+    }
+
+    /// UAVs that had nothing to do and whose battery does not last until the end of the round leave before.
+    fn send_off_who_cannot_wait(&mut self, round_s: f64) {
+        if !self.decisions.checks_energy {
+            return;
+        }
+        let worst = self.fleet.worst_case(&self.passes.cells, &self.books);
+        let mut unable = Vec::new();
+        for uav in self.fleet.world.active() {
+            let waiting_j = self.books.waiting_j(round_s - self.books.elapsed_s(uav.id));
+            let needed_j = waiting_j + self.fleet.reserve_after_handover_j(uav, &worst);
+            let idle = self.passes.queue.get(uav.id).is_none();
+            if idle && waiting_j > 0.0 && uav.battery_j < needed_j {
+                self.books.tell(EventKind::UavLow {
+                    uav: uav.id,
+                    battery_j: uav.battery_j,
+                    needed_j,
+                });
+                unable.push(Leaver {
+                    uav: uav.id,
+                    needed_j,
+                });
+            }
+        }
+        self.fleet.send_home(&unable, &mut self.books);
+    }
+
+    /// The round is over: time and leaks of what goes on are noted, and what is gone is dropped.
+    fn end(&mut self, time_s: f64) {
+        let now_s = self.fleet.world.clock_s;
+        let under_way: Vec<(UavId, Activity)> = self
+            .passes
+            .queue
+            .iter()
+            .filter(|(_, uav, _)| self.fleet.world.uavs[uav.index()].is_active())
+            .map(|(_, uav, activity)| (uav, *activity))
+            .collect();
+        for (uav, activity) in under_way {
+            self.note_time(uav, &activity, now_s);
+        }
+        let round_s = self.books.time.get(TimeItem::Wait) + time_s;
+        self.send_off_who_cannot_wait(round_s);
+        self.books.end_round(&mut self.fleet.world.uavs, round_s);
+        let cells = &mut self.passes.cells;
+        self.fleet.leak(time_s, cells, &mut self.books);
+        self.passes.drop_gone(&self.fleet.world.uavs);
+        let gone = |uav: UavId| !self.fleet.world.uavs[uav.index()].is_active();
+        self.passes.tiers.retire(gone);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The flat schedule: federated learning without a hierarchy. UAVs only pass models on.
+//! The flat schedule: federated learning without a hierarchy. UAVs only relay models.
 //!
 //! A global round is one edge round: every selected device trains H steps from the global model and
 //! sends its own model to its UAV. There nothing is merged: every device's model crosses the link to
@@ -9,11 +9,21 @@
 //! the broadcast (22) also relays it to them, one download more among K; here that would double the
 //! downlink.
 
-/// Seconds of passing the global model on as a part of the broadcast.
-pub(super) const RELAY_S: f64 = 0.0;
+use crate::Error;
 
-/// Device models as they are passed on, each with its samples.
-pub(super) fn relayed(models: &[(&[f32], f64)]) -> Vec<(Vec<f32>, f64)> {
-    let own = |(model, samples): &(&[f32], f64)| (model.to_vec(), *samples);
-    models.iter().map(own).collect()
+use super::super::algorithm_1;
+use super::super::stage::{RoundWork, Stage, Terms};
+use super::Scheduler;
+
+/// UAVs relay, the aggregator merges.
+pub(super) struct Flat;
+
+impl Scheduler for Flat {
+    fn round(&mut self, stage: Stage) -> Result<RoundWork, Error> {
+        let terms = Terms {
+            edge_rounds: 1,
+            merges_at_uavs: false,
+        };
+        algorithm_1(stage, terms)
+    }
 }

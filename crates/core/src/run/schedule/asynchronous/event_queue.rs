@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::world::UavId;
+use crate::vocabulary::UavId;
 
 /// The next event of each UAV. The earliest comes out first; of several at the same moment, that of
 /// the lowest UAV id, so that the order never depends on who was put in first.

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::learn::aggregation::Aggregation;
-use crate::world::UavId;
+use crate::vocabulary::UavId;
 
-use super::super::saved::COUNT_MAX;
+use super::super::super::saved::COUNT_MAX;
 
 /// What the aggregator knows of each cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -112,7 +112,7 @@ impl Tiers {
             .zip(weights(&deliveries))
             .map(|((_, model), weight)| (*model, weight))
             .collect();
-        Some(aggregation.merge(&models))
+        aggregation.merge(&models)
     }
 }
 

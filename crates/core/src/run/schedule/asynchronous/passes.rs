@@ -4,24 +4,27 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::world::{DeviceId, Uav, UavId};
+use crate::vocabulary::{DeviceId, UavId};
+use crate::world::Uav;
 
-use super::super::cells::{CellWork, Leaver};
-use super::super::saved::COUNT_MAX;
+use super::super::super::cells::{CellWork, Leaver};
+use super::super::super::saved::COUNT_MAX;
 use super::event_queue::EventQueue;
 use super::tiers::Tiers;
 
 /// What cells are in the middle of: all that the next round needs to know.
-#[derive(Clone, Default, Serialize, Deserialize)]
-pub(in super::super) struct Passes {
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Passes {
     pub(super) queue: EventQueue<Activity>,
-    /// Per UAV, as the rest; empty before the first round.
+    /// Per UAV, as the rest.
     pub(super) cells: Vec<CellWork>,
+    /// The pass that each cell is in, which keeps their random streams apart.
+    pub(super) pass: Vec<usize>,
     /// UAVs that go home after their next hand-over.
     pub(super) leaving: Vec<Option<Leaver>>,
     pub(super) tiers: Tiers,
     pub(super) aggregator: Option<UavId>,
-    /// Passes begun so far, which keeps their random streams apart.
+    /// Passes begun so far.
     pub(super) begun: usize,
 }
 
@@ -29,6 +32,7 @@ pub(in super::super) struct Passes {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Activity {
     pub(super) began_s: f64,
+    pub(super) until_s: f64,
     /// Of that, fetching the global model.
     pub(super) fetch_s: f64,
     pub(super) step: Step,
@@ -49,6 +53,7 @@ impl Passes {
     pub(super) fn new(uavs: usize) -> Self {
         Self {
             cells: (0..uavs).map(|_| CellWork::default()).collect(),
+            pass: vec![0; uavs],
             leaving: vec![None; uavs],
             tiers: Tiers::new(uavs),
             ..Self::default()
@@ -56,10 +61,11 @@ impl Passes {
     }
 
     /// Whether this can be about a fleet of so many UAVs and devices and a model of so many numbers.
-    pub(in super::super) fn fits(&self, uavs: usize, devices: usize, parameters: usize) -> bool {
+    pub(super) fn fits(&self, uavs: usize, devices: usize, parameters: usize) -> bool {
         let Self {
             queue,
             cells,
+            pass,
             leaving,
             tiers,
             aggregator,
@@ -73,7 +79,7 @@ impl Passes {
             };
             known(uav)
                 && known(to)
-                && [time_s, now.began_s, now.fetch_s]
+                && [time_s, now.began_s, now.until_s, now.fetch_s]
                     .iter()
                     .all(|s| s.is_finite())
         });
@@ -81,24 +87,18 @@ impl Passes {
             .iter()
             .zip(0..)
             .all(|(leaver, id)| leaver.is_none_or(|leaver| leaver.uav == UavId(id)));
-        let rows = if cells.is_empty() { 0 } else { uavs };
         queued
             && leavers
             && *begun <= COUNT_MAX
             && aggregator.is_none_or(known)
-            && [cells.len(), leaving.len()] == [rows; 2]
-            && (rows > 0 || queue.len() == 0)
+            && pass.iter().all(|pass| *pass <= COUNT_MAX)
+            && [cells.len(), leaving.len(), pass.len()] == [uavs; 3]
             && cells.iter().all(|cell| cell.fits(devices, parameters))
-            && tiers.fits(rows, parameters)
-    }
-
-    /// The work of a UAV's cell, if there can be any.
-    pub(in super::super) fn cell_mut(&mut self, uav: UavId) -> Option<&mut CellWork> {
-        self.cells.get_mut(uav.index())
+            && tiers.fits(uavs, parameters)
     }
 
     /// A UAV goes home after its next hand-over; false when it has nothing to hand over.
-    pub(in super::super) fn bid_leave(&mut self, leaver: Leaver) -> bool {
+    pub(super) fn leaves_after_handover(&mut self, leaver: Leaver) -> bool {
         let under_way = self.queue.get(leaver.uav).is_some();
         if under_way {
             let leaving = &mut self.leaving[leaver.uav.index()];

@@ -1,0 +1,241 @@
+//! The books of one round, in time and in energy: every second of every UAV and every joule of its battery has a line.
+//!
+//! A UAV's battery changes in [`Books::spend`] and [`Books::recharge`] only. Its seconds run on in `spend` and in
+//! [`Books::barrier`], which lets everybody wait for the last.
+
+use crate::record::{Event, EventKind, UavRecord};
+use crate::vocabulary::{Bill, DeviceId, Energy, EnergyItem, Time, UavId, UavTime};
+use crate::world::{Coverage, Status, Uav, World};
+
+/// What a UAV's record says of its cell.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CellReport {
+    pub(crate) devices: Vec<DeviceId>,
+    pub(crate) local_iterations: usize,
+    pub(crate) edge_time_s: f64,
+}
+
+/// Opened before a round, closed after it.
+pub(crate) struct Books {
+    pub(crate) round: usize,
+    /// The edge round that is over, for events.
+    pub(crate) edge_round: usize,
+    /// What the round's length is made of, on the path of whoever everybody waits for.
+    pub(crate) time: Time,
+    /// What devices spent; only device items.
+    pub(crate) devices: Energy,
+    pub(crate) events: Vec<Event>,
+    /// What a second of waiting takes from a battery, W.
+    waiting_power_w: f64,
+    /// Whether UAVs wait for each other at all.
+    barriers: bool,
+    /// Per UAV.
+    accounts: Vec<Account>,
+}
+
+/// One UAV's lines.
+#[derive(Clone, Default)]
+struct Account {
+    energy: Energy,
+    time: UavTime,
+    /// Seconds in which it was not above its cell: at the base, on the way, or lost.
+    away_s: f64,
+    /// Whether it has left for the base in this round.
+    departed: bool,
+    battery_before_j: f64,
+    recharged_j: f64,
+}
+
+impl Account {
+    fn elapsed_s(&self) -> f64 {
+        self.away_s + self.time.total_s()
+    }
+}
+
+impl Books {
+    /// Waiting takes `waiting_power_w`; 0 where it is free.
+    pub(crate) fn open(round: usize, world: &World, waiting_power_w: f64) -> Self {
+        let account = |uav: &Uav| Account {
+            battery_before_j: uav.battery_j,
+            ..Account::default()
+        };
+        Self {
+            round,
+            edge_round: 0,
+            time: Time::default(),
+            devices: Energy::default(),
+            events: Vec::new(),
+            waiting_power_w,
+            barriers: true,
+            accounts: world.uavs.iter().map(account).collect(),
+        }
+    }
+
+    /// Lets a UAV's time run and takes energy from its battery. A battery that cannot pay gives what it has, for as long as that
+    /// lasts, and the UAV is lost: then this is false.
+    #[must_use]
+    pub(crate) fn spend(&mut self, uav: &mut Uav, item: EnergyItem, bill: Bill) -> bool {
+        let Bill { seconds, joules } = bill;
+        let paid = joules.min(uav.battery_j);
+        uav.battery_j -= paid;
+        let account = &mut self.accounts[uav.id.index()];
+        account.energy.add(item, paid);
+        if paid < joules {
+            account.time.add(item, seconds * (paid / joules));
+            uav.status = Status::Lost;
+            return false;
+        }
+        account.time.add(item, seconds);
+        true
+    }
+
+    /// Lets a UAV's time run with something that is paid for in another round.
+    pub(crate) fn pass_time(&mut self, uav: UavId, item: EnergyItem, seconds: f64) {
+        self.accounts[uav.index()].time.add(item, seconds);
+    }
+
+    /// Puts energy into a UAV's battery.
+    pub(crate) fn recharge(&mut self, uav: &mut Uav, to_j: f64) {
+        self.accounts[uav.id.index()].recharged_j += to_j - uav.battery_j;
+        uav.battery_j = to_j;
+    }
+
+    /// Nobody was there for so long.
+    pub(crate) fn everybody_away(&mut self, seconds: f64) {
+        for account in &mut self.accounts {
+            account.away_s += seconds;
+        }
+    }
+
+    /// A UAV leaves: it waits for nobody any more, and nobody for it.
+    pub(crate) fn depart(&mut self, uav: UavId) {
+        self.accounts[uav.index()].departed = true;
+    }
+
+    /// UAVs do not wait for each other in this round, only for its end.
+    pub(crate) fn without_barriers(&mut self) {
+        self.barriers = false;
+    }
+
+    /// Whether waiting for each other takes energy.
+    pub(crate) fn charges_barriers(&self) -> bool {
+        self.barriers && self.waiting_power_w > 0.0
+    }
+
+    /// How far a UAV's time has run, s from the start of the round.
+    pub(crate) fn elapsed_s(&self, uav: UavId) -> f64 {
+        self.accounts[uav.index()].elapsed_s()
+    }
+
+    /// What waiting for so long takes, J.
+    pub(crate) fn waiting_j(&self, seconds: f64) -> f64 {
+        seconds.max(0.0) * self.waiting_power_w
+    }
+
+    /// Whether a UAV takes part in barriers.
+    fn is_there(&self, uav: &Uav) -> bool {
+        uav.is_active() && !self.accounts[uav.id.index()].departed
+    }
+
+    /// How far the time of the last has run, of those who are there, s.
+    pub(crate) fn latest_s(&self, uavs: &[Uav]) -> f64 {
+        let there = uavs.iter().filter(|uav| self.is_there(uav));
+        there
+            .map(|uav| self.elapsed_s(uav.id))
+            .fold(0.0, f64::max)
+    }
+
+    /// Everybody who is there waits for the last. False when a battery did not bear it.
+    pub(crate) fn barrier(&mut self, uavs: &mut [Uav]) -> bool {
+        let latest_s = self.latest_s(uavs);
+        self.wait_until(uavs, latest_s)
+    }
+
+    /// Everybody who is there waits until so many seconds of the round are over.
+    fn wait_until(&mut self, uavs: &mut [Uav], end_s: f64) -> bool {
+        let mut all_bore_it = true;
+        for uav in uavs {
+            let seconds = end_s - self.elapsed_s(uav.id);
+            if seconds <= 0.0 || !self.is_there(uav) {
+                continue;
+            }
+            let bill = Bill::new(seconds, self.waiting_j(seconds));
+            if !self.spend(uav, EnergyItem::Waiting, bill) {
+                all_bore_it = false;
+                self.tell(EventKind::UavDepleted {
+                    uav: uav.id,
+                    during: EnergyItem::Waiting,
+                    updates_lost: 0,
+                });
+            }
+        }
+        all_bore_it
+    }
+
+    pub(crate) fn total_energy(&self) -> Energy {
+        let mut total = self.devices;
+        let accounts = self.accounts.iter();
+        accounts.for_each(|account| total.add_all(&account.energy));
+        total
+    }
+
+    pub(crate) fn updates_lost(&self) -> usize {
+        let lost = |event: &Event| match event.kind {
+            EventKind::UavDepleted { updates_lost, .. }
+            | EventKind::UavLost { updates_lost, .. }
+            | EventKind::ModelStranded { updates_lost, .. } => updates_lost,
+            EventKind::UpdateLost { .. } => 1,
+            _ => 0,
+        };
+        self.events.iter().map(lost).sum()
+    }
+
+    pub(crate) fn tell(&mut self, kind: EventKind) {
+        self.events.push(Event {
+            round: self.round,
+            edge_round: self.edge_round,
+            kind,
+        });
+    }
+
+    /// The round is over after `round_s` seconds: whoever is still there has waited until now, and whoever is not has been
+    /// away for the rest.
+    pub(crate) fn end_round(&mut self, uavs: &mut [Uav], round_s: f64) {
+        self.wait_until(uavs, round_s);
+        for account in &mut self.accounts {
+            let rest_s = round_s - account.elapsed_s();
+            if rest_s > 0.0 {
+                account.away_s += rest_s;
+            }
+        }
+    }
+
+    /// The records of all UAVs; `cells` are theirs.
+    pub(crate) fn close(
+        &self,
+        world: &World,
+        coverage: &Coverage,
+        cells: Vec<CellReport>,
+    ) -> Vec<UavRecord> {
+        let record = |(uav, cell): (&Uav, CellReport)| {
+            let index = uav.id.index();
+            let account = &self.accounts[index];
+            UavRecord {
+                uav: uav.id,
+                status: uav.status,
+                position_m: uav.position,
+                covered: coverage.cells[index].len(),
+                devices: cell.devices,
+                local_iterations: cell.local_iterations,
+                edge_time_s: cell.edge_time_s,
+                battery_before_j: account.battery_before_j,
+                battery_after_j: uav.battery_j,
+                recharged_j: account.recharged_j,
+                energy: account.energy,
+                time: account.time,
+                away_s: account.away_s,
+            }
+        };
+        world.uavs.iter().zip(cells).map(record).collect()
+    }
+}

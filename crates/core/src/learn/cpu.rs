@@ -1,0 +1,267 @@
+//! Training and evaluating on this machine's cores.
+
+use std::sync::Arc;
+
+use aerofed_data::{Dataset, Partition};
+use aerofed_nn::{Engine, Examples, Network, Sgd};
+
+use super::data::{Data, network_for, partition_plan};
+use super::{Devices, Evaluator, Job, LocalUpdate, Task, UpdateLost, batches};
+use crate::Error;
+use crate::scenario::{Training, ValidScenario};
+use crate::seed::{Stream, stream};
+use crate::vocabulary::{DeviceId, Quality};
+
+/// Devices whose small batches are looked at in one go.
+const BLOCK: usize = 32;
+/// Jobs in one go for each worker: enough that nobody waits long for the last.
+const JOBS_A_WORKER: usize = 64;
+/// Models that are under way at the same time need no more than this.
+const MODELS_BYTES: usize = 64 << 20;
+
+/// What a scenario learns on this machine: its sizes, its devices, its evaluator, and the network behind them.
+pub(crate) struct CpuLearner {
+    pub(crate) task: Task,
+    pub(crate) devices: CpuDevices,
+    pub(crate) evaluator: CpuEvaluator,
+    pub(crate) network: Network,
+}
+
+impl CpuLearner {
+    /// Divides the data and builds the network.
+    pub(crate) fn new(
+        scenario: &ValidScenario,
+        data: &Data,
+        threads: usize,
+    ) -> Result<Self, Error> {
+        let network = network_for(scenario, &data.train)?;
+        let mut rng = stream(scenario.seed, Stream::Partition, 0, 0);
+        let Partition {
+            devices: held,
+            personal,
+            probe,
+        } = aerofed_data::partition(&data.train, &partition_plan(scenario), &mut rng)?;
+        let counts = |lists: &[Vec<u32>]| lists.iter().map(|own| own.len() as u32).collect();
+        let task = Task {
+            parameters: network.parameter_count(),
+            classes: network.classes(),
+            sample_bits: 8.0 * data.train.input_len() as f64,
+            device_samples: counts(&held),
+            personal_samples: counts(&personal),
+        };
+        let engine = Arc::new(Engine::new(network.clone(), threads));
+        Ok(Self {
+            task,
+            devices: CpuDevices {
+                engine: engine.clone(),
+                train: data.train.clone(),
+                held,
+                small_batch: scenario.fitness.small_batch,
+                training: scenario.training.clone(),
+                seed: scenario.seed,
+            },
+            evaluator: CpuEvaluator {
+                engine,
+                train: data.train.clone(),
+                test: data.test.clone(),
+                personal,
+                probe,
+                training: scenario.training.clone(),
+                seed: scenario.seed,
+            },
+            network,
+        })
+    }
+}
+
+fn examples(set: &Dataset) -> Examples<'_> {
+    Examples {
+        inputs: &set.inputs,
+        labels: &set.labels,
+    }
+}
+
+fn sgd(training: &Training) -> Sgd {
+    Sgd {
+        learning_rate: training.learning_rate as f32,
+        momentum: training.momentum as f32,
+        weight_decay: training.weight_decay as f32,
+        ..Sgd::default()
+    }
+}
+
+/// Devices that train on this machine's cores, each on its own part of one data set.
+pub struct CpuDevices {
+    engine: Arc<Engine>,
+    train: Arc<Dataset>,
+    /// Training samples of each device.
+    held: Vec<Vec<u32>>,
+    small_batch: usize,
+    training: Training,
+    seed: u64,
+}
+
+impl CpuDevices {
+    /// The samples on which a device compares models.
+    fn small_batch(&self, device: DeviceId) -> &[u32] {
+        let held = &self.held[device.index()];
+        &held[..held.len().min(self.small_batch)]
+    }
+
+    /// How many jobs are trained in one go.
+    fn jobs_at_once(&self) -> usize {
+        let workers = self.engine.threads();
+        let model_bytes = size_of::<f32>() * self.engine.network().parameter_count();
+        let affordable = MODELS_BYTES / model_bytes.max(1);
+        affordable.clamp(4 * workers, JOBS_A_WORKER * workers)
+    }
+
+    fn train_some(&self, jobs: &[Job]) -> Result<Vec<LocalUpdate>, Error> {
+        let size = self.training.batch_size;
+        let draw = |job: &Job| {
+            let id = u64::from(job.device.0);
+            let mut rng = stream(self.seed, Stream::Batches, job.key, id);
+            let held = &self.held[job.device.index()];
+            batches::draw(held, size, job.local_iterations, &mut rng)
+        };
+        let orders: Vec<Vec<u32>> = jobs.iter().map(draw).collect();
+        let work: Vec<aerofed_nn::Job> = jobs
+            .iter()
+            .zip(&orders)
+            .map(|(job, order)| aerofed_nn::Job {
+                start: job.start,
+                order,
+                batch_size: size.min(self.held[job.device.index()].len()),
+                sgd: Sgd {
+                    proximal: job.local.proximal as f32,
+                    adversarial_epsilon: job.local.adversarial_epsilon as f32,
+                    ..sgd(&self.training)
+                },
+            })
+            .collect();
+        let trained = self.engine.train(&examples(&self.train), &work)?;
+        let asked: Vec<(&[f32], &[u32])> = jobs
+            .iter()
+            .zip(&trained)
+            .filter(|(job, _)| job.wants_outputs)
+            .map(|(job, update)| (&update.weights[..], self.small_batch(job.device)))
+            .collect();
+        let outputs = self.engine.outputs(&examples(&self.train), &asked)?;
+        let mut outputs = outputs.into_iter();
+        let update = |(job, trained): (&Job, aerofed_nn::Update)| LocalUpdate {
+            weights: trained.weights,
+            mean_loss: trained.mean_loss,
+            outputs: match job.wants_outputs {
+                true => outputs.next().unwrap_or_default(),
+                false => Vec::new(),
+            },
+        };
+        Ok(jobs.iter().zip(trained).map(update).collect())
+    }
+}
+
+impl Devices for CpuDevices {
+    fn train(
+        &mut self,
+        jobs: &[Job],
+        deliver: &mut dyn FnMut(usize, Result<LocalUpdate, UpdateLost>),
+    ) -> Result<(), Error> {
+        let at_once = self.jobs_at_once();
+        for (block, some) in jobs.chunks(at_once).enumerate() {
+            for (place, update) in (block * at_once..).zip(self.train_some(some)?) {
+                deliver(place, Ok(update));
+            }
+        }
+        Ok(())
+    }
+
+    fn softmax_outputs(
+        &mut self,
+        asked: &[(&[f32], &[DeviceId])],
+    ) -> Result<Vec<Vec<Vec<f32>>>, Error> {
+        let blocks: Vec<(usize, &[DeviceId])> = asked
+            .iter()
+            .enumerate()
+            .flat_map(|(model, (_, devices))| devices.chunks(BLOCK).map(move |part| (model, part)))
+            .collect();
+        let batch = |device: &DeviceId| self.small_batch(*device);
+        let samples: Vec<Vec<u32>> = blocks
+            .iter()
+            .map(|(_, part)| part.iter().flat_map(batch).copied().collect())
+            .collect();
+        let models: Vec<(&[f32], &[u32])> = blocks
+            .iter()
+            .zip(&samples)
+            .map(|((model, _), samples)| (asked[*model].0, &samples[..]))
+            .collect();
+        let outputs = self.engine.outputs(&examples(&self.train), &models)?;
+        let classes = self.engine.network().classes();
+        let mut rows: Vec<Vec<Vec<f32>>> = vec![Vec::new(); asked.len()];
+        for ((model, part), mut rest) in blocks.into_iter().zip(outputs.iter().map(|o| &o[..])) {
+            for device in part {
+                let (own, others) = rest.split_at(batch(device).len() * classes);
+                rows[model].push(own.to_vec());
+                rest = others;
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// The controller's looks and the UAVs' own models, on this machine's cores.
+pub struct CpuEvaluator {
+    engine: Arc<Engine>,
+    train: Arc<Dataset>,
+    test: Arc<Dataset>,
+    /// Training samples of each UAV's own.
+    personal: Vec<Vec<u32>>,
+    /// Training samples that the controller may look at.
+    probe: Vec<u32>,
+    training: Training,
+    seed: u64,
+}
+
+impl Evaluator for CpuEvaluator {
+    fn first_model(&mut self) -> Result<Vec<f32>, Error> {
+        let mut rng = stream(self.seed, Stream::ModelInit, 0, 0);
+        Ok(self.engine.network().init(&mut rng))
+    }
+
+    fn test(&mut self, model: &[f32]) -> Result<Quality, Error> {
+        let set = examples(&self.test);
+        Ok(self.engine.evaluate(&set, model, None)?.into())
+    }
+
+    fn probe(&mut self, model: &[f32]) -> Result<Quality, Error> {
+        let set = examples(&self.train);
+        Ok(self.engine.evaluate(&set, model, Some(&self.probe))?.into())
+    }
+
+    fn personal_models(
+        &mut self,
+        start: &[f32],
+        epochs: usize,
+        round: usize,
+    ) -> Result<Vec<Vec<f32>>, Error> {
+        let size = self.training.batch_size;
+        let draw = |(uav, own): (usize, &Vec<u32>)| {
+            let steps = batches::steps(own.len(), size, epochs);
+            let mut rng = stream(self.seed, Stream::Personal, round as u64, uav as u64);
+            batches::draw(own, size, steps, &mut rng)
+        };
+        let orders: Vec<Vec<u32>> = self.personal.iter().enumerate().map(draw).collect();
+        let jobs: Vec<aerofed_nn::Job> = self
+            .personal
+            .iter()
+            .zip(&orders)
+            .map(|(own, order)| aerofed_nn::Job {
+                start,
+                order,
+                batch_size: size.min(own.len()),
+                sgd: sgd(&self.training),
+            })
+            .collect();
+        let trained = self.engine.train(&examples(&self.train), &jobs)?;
+        Ok(trained.into_iter().map(|update| update.weights).collect())
+    }
+}

@@ -1,0 +1,88 @@
+//! Who trains: the seam behind which cores, a GPU, a formula or a network of real devices do.
+
+use crate::Error;
+use crate::vocabulary::DeviceId;
+
+/// How devices train, besides what the scenario says about SGD.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LocalTraining {
+    /// Pull towards the model that the device was sent (μ of FedProx); 0: none.
+    pub proximal: f64,
+    /// Also train on inputs moved by this much along the sign of their gradient (FGSM); 0: no.
+    pub adversarial_epsilon: f64,
+    /// Passes over a mini-batch that a local iteration takes: it multiplies the arithmetic's time and energy.
+    pub compute_factor: f64,
+}
+
+impl Default for LocalTraining {
+    /// Plain SGD.
+    fn default() -> Self {
+        Self {
+            proximal: 0.0,
+            adversarial_epsilon: 0.0,
+            compute_factor: 1.0,
+        }
+    }
+}
+
+/// One device's work in an edge round.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// Whose work it is.
+    pub device: DeviceId,
+    /// The model it starts from.
+    pub start: &'a [f32],
+    /// SGD steps (H).
+    pub local_iterations: usize,
+    /// Tells the random draws of this edge round from those of all others.
+    pub key: u64,
+    /// How it steps.
+    pub local: LocalTraining,
+    /// Whether the softmax outputs of the trained model are wanted as well.
+    pub wants_outputs: bool,
+}
+
+/// What a device sends back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LocalUpdate {
+    /// The trained model.
+    pub weights: Vec<f32>,
+    /// Mean loss over its local steps.
+    pub mean_loss: f32,
+    /// Softmax outputs of the trained model on the device's small batch, class by class; empty unless the job asks for them.
+    pub outputs: Vec<f32>,
+}
+
+/// Why an update never came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpdateLost {
+    /// In a few words, for the events of the run.
+    pub reason: String,
+}
+
+/// All devices, as the controller can reach them.
+///
+/// Implementations must answer the same for the same calls, however many cores, cards or machines they use: a run is repeated to
+/// the byte.
+pub trait Devices: Send {
+    /// Does the jobs of an edge round. Hands over the result of every job, once each and in the order of `jobs`, as soon as it
+    /// and all before it are there: what was handed over need not be kept. A device that fails is a result, too.
+    ///
+    /// # Errors
+    /// Only when nothing can be trained at all, such as a model that does not fit.
+    fn train(
+        &mut self,
+        jobs: &[Job],
+        deliver: &mut dyn FnMut(usize, Result<LocalUpdate, UpdateLost>),
+    ) -> Result<(), Error>;
+
+    /// Softmax outputs of models on the small batches of devices, class by class: for each model, one row for each of its
+    /// devices; an empty row where a device does not answer.
+    ///
+    /// # Errors
+    /// When a model does not fit.
+    fn softmax_outputs(
+        &mut self,
+        asked: &[(&[f32], &[DeviceId])],
+    ) -> Result<Vec<Vec<Vec<f32>>>, Error>;
+}

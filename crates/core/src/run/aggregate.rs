@@ -1,0 +1,322 @@
+//! Global aggregation: edge models go to the aggregator, are merged, and come back.
+
+use crate::books::Books;
+use crate::decide::aggregator::{AggregatorChoice, Candidate};
+use crate::learn::aggregation::Aggregation;
+use crate::nature::cost::{self, Receiver};
+use crate::record::EventKind;
+use crate::vocabulary::{Bill, EnergyItem, TimeItem, UavId};
+use crate::world::Uav;
+
+use super::cells::{CellWork, Leaver};
+use super::fleet::Fleet;
+use super::learning::Learning;
+
+/// What the aggregation left.
+#[derive(Default)]
+pub(super) struct Merged {
+    pub(super) aggregator: Option<UavId>,
+    /// The new global model; none when nobody had anything to merge.
+    pub(super) model: Option<Vec<f32>>,
+    /// UAVs that the broadcast did not reach, though they stay.
+    pub(super) missed: Vec<UavId>,
+    /// UAVs that got it.
+    pub(super) reached: Vec<UavId>,
+}
+
+/// Eqs. (3) and (19)-(26). UAVs that are `low` hand over and then miss the broadcast, as those do that have no
+/// way to the aggregator. When that falls, the others hand over again, to another one. Who cannot afford to wait for the others
+/// joins those that are low. `flown_s` are the flights that came after the edge rounds.
+pub(super) fn aggregate(
+    fleet: &mut Fleet,
+    cells: &mut [CellWork],
+    flown_s: &[f64],
+    low: &mut Vec<Leaver>,
+    deciding: Deciding,
+    books: &mut Books,
+) -> Merged {
+    let mut before = Some(flown_s);
+    loop {
+        let mut receivers = receivers(fleet, cells, low);
+        let aggregator =
+            choose_aggregator(fleet, cells, &receivers, &mut *deciding.choice, books);
+        record_critical_path(fleet, cells, before.take(), aggregator.as_ref(), books);
+        let Some(aggregator) = aggregator else {
+            return Merged::default();
+        };
+        offload(fleet, cells, &aggregator, books);
+        low.iter().for_each(|leaver| books.depart(leaver.uav));
+        if deciding.checks_energy {
+            send_off_who_cannot_wait(fleet, cells, &aggregator, low, books);
+        }
+        books.barrier(&mut fleet.world.uavs);
+        if fleet.falls_aggregating(aggregator.id) {
+            let cell = &mut cells[aggregator.id.index()];
+            fleet.lose_suddenly(aggregator.id, Some(cell), books);
+            continue;
+        }
+        let model = Learning::merge(cells, deciding.aggregation);
+        cells.iter_mut().for_each(|cell| cell.updates = 0);
+        if model.is_none() {
+            return Merged::default();
+        }
+        receivers.retain(|receiver| !low.iter().any(|leaver| leaver.uav == receiver.id));
+        let (reached, missed) = broadcast(fleet, cells, &receivers, &aggregator, books);
+        return Merged {
+            aggregator: Some(aggregator.id),
+            model,
+            missed,
+            reached,
+        };
+    }
+}
+
+/// What an aggregation needs of a method.
+pub(super) struct Deciding<'a> {
+    pub(super) choice: &'a mut dyn AggregatorChoice,
+    pub(super) aggregation: &'a dyn Aggregation,
+    pub(super) checks_energy: bool,
+}
+
+/// Everybody who is there and stays.
+fn receivers(fleet: &Fleet, cells: &[CellWork], low: &[Leaver]) -> Vec<Receiver> {
+    let staying = fleet.world.active().map(|uav| uav.id);
+    let staying = staying.filter(|id| !low.iter().any(|low| low.uav == *id));
+    staying.map(|id| receiver(fleet, id, cells)).collect()
+}
+
+pub(super) fn receiver(fleet: &Fleet, id: UavId, cells: &[CellWork]) -> Receiver {
+    let uav = &fleet.world.uavs[id.index()];
+    Receiver {
+        id,
+        broadcast_power_w: uav.broadcast_power_w,
+        slowest_download_s: cells[id.index()].relay_s,
+    }
+}
+
+/// The method's choice among those who are there; who is low can only aggregate when nobody stays.
+pub(super) fn choose_aggregator(
+    fleet: &Fleet,
+    cells: &[CellWork],
+    receivers: &[Receiver],
+    choice: &mut dyn AggregatorChoice,
+    books: &Books,
+) -> Option<Uav> {
+    let stays = |uav: &&Uav| receivers.iter().any(|receiver| receiver.id == uav.id);
+    let candidates: Vec<Candidate> = fleet
+        .world
+        .active()
+        .filter(|uav| receivers.is_empty() || stays(uav))
+        .map(|uav| candidate(fleet, cells, receivers, uav, books))
+        .collect();
+    if candidates.is_empty() {
+        return None;
+    }
+    let chosen = choice.choose(&candidates);
+    let found = candidates
+        .iter()
+        .find(|candidate| candidate.uav.id == chosen);
+    found
+        .or(candidates.first())
+        .map(|candidate| candidate.uav.clone())
+}
+
+/// What it would mean if a UAV aggregated, Eq. (56).
+fn candidate<'a>(
+    fleet: &Fleet,
+    cells: &[CellWork],
+    receivers: &[Receiver],
+    uav: &'a Uav,
+    books: &Books,
+) -> Candidate<'a> {
+    let broadcast = broadcast_cost(fleet, uav, receivers);
+    let own = receivers.iter().position(|receiver| receiver.id == uav.id);
+    let relay_j = own.map_or(0.0, |own| broadcast.relay_j[own]);
+    let mut battery_needed_j = broadcast.uav_link_j
+        + relay_j
+        + broadcast.hover.joules
+        + fleet.flight_home(uav).joules;
+    let handovers = || {
+        let active = fleet.world.active();
+        active.map(|other| (other.id, offload_s(fleet, cells, other, uav)))
+    };
+    if books.charges_barriers() {
+        let arrivals_s = handovers().map(|(id, time_s)| books.elapsed_s(id) + time_s);
+        let wait_s = arrivals_s.fold(0.0, f64::max) - books.elapsed_s(uav.id);
+        battery_needed_j += books.waiting_j(wait_s);
+    }
+    let heard = receivers.iter().all(|receiver| {
+        let other = &fleet.world.uavs[receiver.id.index()];
+        fleet.link_s(uav, other).is_some()
+    });
+
+    let handovers = || handovers().map(|(_, time_s)| time_s);
+    let hover_j = handovers().sum::<f64>() * fleet.nature.hover_power_w();
+    let broadcast_j = broadcast.uav_link_j
+        + broadcast.relay_j.iter().sum::<f64>()
+        + broadcast.hover.joules * receivers.len() as f64;
+    let time_s = broadcast.hover.seconds + handovers().fold(0.0, f64::max);
+    let weights = &fleet.scenario.weights;
+    Candidate {
+        uav,
+        can_broadcast: own.is_some() && heard && uav.battery_j >= battery_needed_j,
+        cost: weights.energy * (broadcast_j + hover_j) + weights.time * time_s,
+    }
+}
+
+/// The round lasts as long as its slowest UAV, Eq. (25): that UAV's parts are the round's. `flown_s` are the flights that
+/// came after the edge rounds; none when models are only handed over once more.
+fn record_critical_path(
+    fleet: &Fleet,
+    cells: &[CellWork],
+    flown_s: Option<&[f64]>,
+    aggregator: Option<&Uav>,
+    books: &mut Books,
+) {
+    let offload_s = |uav: &Uav| aggregator.map_or(0.0, |to| offload_s(fleet, cells, uav, to));
+    let before_s = |index: usize| {
+        flown_s.map_or(0.0, |flown_s| cells[index].edge_time_s() + flown_s[index])
+    };
+    let total_s = |uav: &&Uav| before_s(uav.id.index()) + offload_s(uav);
+    let Some(slowest) = fleet
+        .world
+        .uavs
+        .iter()
+        .max_by(|a, b| total_s(a).total_cmp(&total_s(b)))
+    else {
+        return;
+    };
+    let time = &mut books.time;
+    if let Some(flown_s) = flown_s {
+        let cell = &cells[slowest.id.index()];
+        let (edge_rounds, device) = (cell.edge_rounds as f64, cell.cost.slowest);
+        time.add(TimeItem::Compute, edge_rounds * device.compute_s);
+        time.add(TimeItem::Upload, edge_rounds * device.upload_s);
+        time.add(TimeItem::Download, edge_rounds * device.download_s);
+        time.add(TimeItem::Move, flown_s[slowest.id.index()]);
+    }
+    time.add(TimeItem::Offload, offload_s(slowest));
+}
+
+/// T^E2G; a UAV that has nothing to hand over, or nobody to hand it to, takes no time.
+fn offload_s(fleet: &Fleet, cells: &[CellWork], uav: &Uav, aggregator: &Uav) -> f64 {
+    let cell = &cells[uav.id.index()];
+    match cell.carries() {
+        true => handover_s(fleet, uav, cell, aggregator).unwrap_or(0.0),
+        false => 0.0,
+    }
+}
+
+/// Seconds of handing over what a UAV carries.
+pub(super) fn handover_s(
+    fleet: &Fleet,
+    uav: &Uav,
+    cell: &CellWork,
+    aggregator: &Uav,
+) -> Option<f64> {
+    let one_s = fleet.crossing_s(uav, aggregator)?;
+    Some(cell.handovers as f64 * one_s)
+}
+
+fn offload(fleet: &mut Fleet, cells: &mut [CellWork], aggregator: &Uav, books: &mut Books) {
+    for (index, cell) in cells.iter_mut().enumerate() {
+        let uav = &fleet.world.uavs[index];
+        if !uav.is_active() || !cell.carries() {
+            continue;
+        }
+        let id = uav.id;
+        match handover_s(fleet, uav, cell, aggregator) {
+            Some(time_s) => {
+                let hover = fleet.nature.hover(time_s);
+                fleet.charge(id, cell, EnergyItem::OffloadHover, hover, books);
+            }
+            None => {
+                let updates_lost = cell.go_down();
+                books.tell(EventKind::ModelStranded {
+                    uav: id,
+                    updates_lost,
+                });
+            }
+        }
+    }
+}
+
+/// UAVs whose battery does not last until the others are there and for the way home have handed over and leave, rather
+/// than fall while they wait. The aggregator cannot.
+fn send_off_who_cannot_wait(
+    fleet: &Fleet,
+    cells: &[CellWork],
+    aggregator: &Uav,
+    low: &mut Vec<Leaver>,
+    books: &mut Books,
+) {
+    if !books.charges_barriers() {
+        return;
+    }
+    let latest_s = books.latest_s(&fleet.world.uavs);
+    let worst = fleet.worst_case(cells, books);
+    for uav in fleet.world.active() {
+        let leaves = low.iter().any(|leaver| leaver.uav == uav.id);
+        let waiting_j = books.waiting_j(latest_s - books.elapsed_s(uav.id));
+        let needed_j = waiting_j + fleet.reserve_after_handover_j(uav, &worst);
+        if leaves || uav.id == aggregator.id || waiting_j == 0.0 || uav.battery_j >= needed_j {
+            continue;
+        }
+        books.tell(EventKind::UavLow {
+            uav: uav.id,
+            battery_j: uav.battery_j,
+            needed_j,
+        });
+        books.depart(uav.id);
+        low.push(Leaver {
+            uav: uav.id,
+            needed_j,
+        });
+    }
+}
+
+fn broadcast_cost(fleet: &Fleet, aggregator: &Uav, receivers: &[Receiver]) -> cost::Broadcast {
+    let link_s = |id: UavId| {
+        let way = fleet.crossing_s(aggregator, &fleet.world.uavs[id.index()]);
+        way.unwrap_or(0.0)
+    };
+    let hover_power_w = fleet.nature.hover_power_w();
+    let tx_power_w = aggregator.tx_power_w;
+    cost::broadcast(aggregator.id, tx_power_w, hover_power_w, receivers, link_s)
+}
+
+/// The global model is merged: a battery that ends here takes no update along. Returns whom it reached, and whom not.
+fn broadcast(
+    fleet: &mut Fleet,
+    cells: &mut [CellWork],
+    receivers: &[Receiver],
+    aggregator: &Uav,
+    books: &mut Books,
+) -> (Vec<UavId>, Vec<UavId>) {
+    if !receivers.iter().any(|r| r.id == aggregator.id) {
+        return (Vec::new(), Vec::new());
+    }
+    let is_reached = |receiver: &Receiver| {
+        let uav = &fleet.world.uavs[receiver.id.index()];
+        fleet.crossing_s(aggregator, uav).is_some()
+    };
+    let (receivers, missed): (Vec<_>, Vec<_>) = receivers.iter().copied().partition(is_reached);
+    let cost = broadcast_cost(fleet, aggregator, &receivers);
+    books.time.add(TimeItem::Broadcast, cost.hover.seconds);
+    for (receiver, relay_j) in receivers.iter().zip(cost.relay_j) {
+        let link_j = match receiver.id == aggregator.id {
+            true => cost.uav_link_j,
+            false => 0.0,
+        };
+        for (item, bill) in [
+            (EnergyItem::Broadcast, Bill::beside(link_j)),
+            (EnergyItem::Relay, Bill::beside(relay_j)),
+            (EnergyItem::BroadcastHover, cost.hover),
+        ] {
+            let cell = &mut cells[receiver.id.index()];
+            fleet.charge(receiver.id, cell, item, bill, books);
+        }
+    }
+    let ids = |list: Vec<Receiver>| list.into_iter().map(|receiver| receiver.id).collect();
+    (ids(receivers), ids(missed))
+}

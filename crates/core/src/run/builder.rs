@@ -1,0 +1,212 @@
+//! Putting a simulation together: what the caller brings, and what the scenario says about the rest.
+
+use std::sync::Arc;
+
+use crate::Error;
+use crate::learn::cpu::CpuLearner;
+use crate::learn::{Data, Devices, Evaluator, Task};
+use crate::nature::Nature;
+use crate::nature::channel::Channel;
+use crate::nature::flight::Flight;
+use crate::nature::mobility::Mobility;
+use crate::scenario::ValidScenario;
+use crate::world::World;
+
+use super::Simulation;
+use super::fleet::Fleet;
+use super::learning::Learning;
+use super::scoring::Scoring;
+
+/// A simulation in the making. Whatever is not given is as the scenario says.
+///
+/// ```
+/// use aerofed::{Method, Scenario, Simulation, nature::channel::{Channel, Path}};
+///
+/// /// Everybody hears everybody equally well.
+/// struct Cable;
+/// impl Channel for Cable {
+///     fn gain(&self, _: &Path) -> f64 {
+///         1e-12
+///     }
+/// }
+///
+/// let settings = ["devices.count=10", "data.data_volume=50", "model.name=logistic"];
+/// let scenario = Scenario::parse("", &settings)?.check()?;
+/// let mut simulation = Simulation::builder(&scenario).channel(Cable).threads(1).build()?;
+/// let record = simulation.step(&mut Method::of(&scenario)).unwrap();
+/// assert!(record.is_some());
+/// # Ok::<(), aerofed::Error>(())
+/// ```
+#[must_use = "a builder does nothing until it builds"]
+pub struct Builder<'a> {
+    scenario: &'a ValidScenario,
+    data: Option<Data>,
+    channel: Option<Box<dyn Channel>>,
+    mobility: Option<Box<dyn Mobility>>,
+    flight: Option<Box<dyn Flight>>,
+    task: Option<Task>,
+    devices: Option<Box<dyn Devices>>,
+    evaluator: Option<Box<dyn Evaluator>>,
+    threads: Option<usize>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(scenario: &'a ValidScenario) -> Self {
+        Self {
+            scenario,
+            data: None,
+            channel: None,
+            mobility: None,
+            flight: None,
+            task: None,
+            devices: None,
+            evaluator: None,
+            threads: None,
+        }
+    }
+
+    /// Data that are in memory already, such as those of a [`DataStore`](crate::learn::DataStore); otherwise the scenario's are
+    /// loaded.
+    pub fn data(mut self, data: Data) -> Self {
+        self.data = Some(data);
+        self
+    }
+
+    /// How much of a signal arrives.
+    pub fn channel(mut self, channel: impl Channel + 'static) -> Self {
+        self.channel = Some(Box::new(channel));
+        self
+    }
+
+    /// How devices move.
+    pub fn mobility(mut self, mobility: impl Mobility + 'static) -> Self {
+        self.mobility = Some(Box::new(mobility));
+        self
+    }
+
+    /// What flying costs.
+    pub fn flight(mut self, flight: impl Flight + 'static) -> Self {
+        self.flight = Some(Box::new(flight));
+        self
+    }
+
+    /// Who trains. They hold the samples that the scenario divides among devices, unless [`task`](Self::task) says otherwise.
+    pub fn devices(mut self, devices: impl Devices + 'static) -> Self {
+        self.devices = Some(Box::new(devices));
+        self
+    }
+
+    /// Who tests models and trains those of UAVs.
+    pub fn evaluator(mut self, evaluator: impl Evaluator + 'static) -> Self {
+        self.evaluator = Some(Box::new(evaluator));
+        self
+    }
+
+    /// What is learned, in numbers. With [`devices`](Self::devices) and [`evaluator`](Self::evaluator) given as well, the scenario's
+    /// data and model are not looked at.
+    pub fn task(mut self, task: Task) -> Self {
+        self.task = Some(task);
+        self
+    }
+
+    /// Worker threads (all cores, unless told); the results are the same for any number.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Loads and divides the data, draws the world and the first model.
+    ///
+    /// # Errors
+    /// When the data cannot be loaded or divided, the model does not fit it, or what the caller brought does not fit the scenario.
+    pub fn build(self) -> Result<Simulation, Error> {
+        let scenario = Arc::new(self.scenario.clone());
+        let threads = self
+            .threads
+            .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let (task, devices, mut evaluator, network, data_checksum) =
+            match (self.task, self.devices, self.evaluator) {
+                (Some(task), Some(devices), Some(evaluator)) => {
+                    (task, devices, evaluator, None, None)
+                }
+                (task, devices, evaluator) => {
+                    let data = match self.data {
+                        Some(data) => data,
+                        None => Data::load(&scenario)?,
+                    };
+                    let cpu = CpuLearner::new(&scenario, &data, threads)?;
+                    (
+                        task.unwrap_or(cpu.task),
+                        devices.unwrap_or_else(|| Box::new(cpu.devices)),
+                        evaluator.unwrap_or_else(|| Box::new(cpu.evaluator)),
+                        Some(cpu.network),
+                        data.checksum(),
+                    )
+                }
+            };
+        check_task(&task, &scenario)?;
+        let global_model = evaluator.first_model()?;
+        if global_model.len() != task.parameters {
+            return Err(misfit(format!(
+                "a first model of {} parameters, the task has {}",
+                global_model.len(),
+                task.parameters
+            )));
+        }
+        let quality = evaluator.probe(&global_model)?;
+        let mut nature = Nature::new(&scenario);
+        nature.channel = self.channel.unwrap_or(nature.channel);
+        nature.mobility = self.mobility.unwrap_or(nature.mobility);
+        nature.flight = self.flight.unwrap_or(nature.flight);
+        let samples = task.device_samples.clone();
+        let world = World::new(&scenario, samples, task.sample_bits);
+        let model_bits = task.parameters as f64 * scenario.model.bits_per_parameter;
+        let fleet = Fleet::new(scenario.clone(), world, nature, model_bits, task.sample_bits);
+        Ok(Simulation {
+            fleet,
+            learning: Learning {
+                scenario: scenario.clone(),
+                task,
+                devices,
+                evaluator,
+                global_model,
+                quality,
+                stale_models: Default::default(),
+                scoring: Scoring::default(),
+            },
+            scenario,
+            scheduler: None,
+            cumulative_energy_j: 0.0,
+            network,
+            data_checksum,
+            threads,
+        })
+    }
+}
+
+fn misfit(reason: String) -> Error {
+    Error::State {
+        part: "learner",
+        reason,
+    }
+}
+
+/// Whether a task is one for the scenario's devices and UAVs.
+fn check_task(task: &Task, scenario: &ValidScenario) -> Result<(), Error> {
+    let (devices, uavs) = (task.device_samples.len(), task.personal_samples.len());
+    if (devices, uavs) != (scenario.devices.count, scenario.uavs.count) {
+        return Err(misfit(format!(
+            "samples of {devices} devices and {uavs} UAVs, the scenario has {} and {}",
+            scenario.devices.count, scenario.uavs.count
+        )));
+    }
+    if task.parameters == 0 || task.classes == 0 || task.device_samples.contains(&0) {
+        return Err(misfit(
+            "no parameters, no classes, or a device without samples".into(),
+        ));
+    }
+    if !(task.sample_bits > 0.0 && task.sample_bits.is_finite()) {
+        return Err(misfit(format!("samples of {} bit", task.sample_bits)));
+    }
+    Ok(())
+}
