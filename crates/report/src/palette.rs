@@ -3,8 +3,8 @@
 //! Okabe and Ito's eight, told apart by readers with any kind of colour vision, some more for methods from the
 //! ninth on, which have dashes as well, and a few that only ever stand beside a name.
 
-use aerofed::experiment::figures::Styles;
 use aerofed::record::{EnergyItem, TimeItem};
+use aerofed_experiment::figures::Styles;
 
 pub(crate) const ORANGE: &str = "#E69F00";
 pub(crate) const SKY: &str = "#56B4E9";

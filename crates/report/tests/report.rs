@@ -6,14 +6,14 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use aerofed::experiment::results::{
-    Axis, Cell, Claim, Figure, Map, MapUav, Measure, Panel, PanelKind, Point, Results, Row,
-    RunEntry, SCHEMA, Scale, Series, Skipped, Table, Tick, Verdict,
-};
-use aerofed::experiment::statistics::Estimate;
 use aerofed::record::{Part, Sightings};
 use aerofed::run_folder::{RunFolder, RunLog};
 use aerofed::{Method, Scenario};
+use aerofed_experiment::results::{
+    Axis, Cell, Claim, Figure, Map, MapUav, Measure, Panel, PanelKind, Point, Results, Row,
+    RunEntry, SCHEMA, Scale, Series, Skipped, Table, Tick, Verdict,
+};
+use aerofed_experiment::statistics::Estimate;
 use aerofed_report::{Report, panel_svg};
 use roxmltree::Document;
 use serde_json::Value;

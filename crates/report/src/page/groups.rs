@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use aerofed::Scenario;
-use aerofed::experiment::figures::Styles;
 use aerofed::record::Sightings;
 use aerofed::run_folder::RunLog;
+use aerofed_experiment::figures::Styles;
 
 /// One method, by what it is called here, and its runs.
 pub(super) struct RunGroup {

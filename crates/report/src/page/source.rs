@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use aerofed::experiment::comparison::{Comparison, MethodStatistics};
-use aerofed::experiment::figures::Styles;
-use aerofed::experiment::plan::{Contender, PlannedRun};
-use aerofed::experiment::results::{Panel, Results, SCHEMA};
-use aerofed::experiment::stored::StoredRun;
 use aerofed::run_folder::RunLog;
 use aerofed::{Scenario, Summary};
+use aerofed_experiment::comparison::{Comparison, MethodStatistics};
+use aerofed_experiment::figures::Styles;
+use aerofed_experiment::plan::{Contender, PlannedRun};
+use aerofed_experiment::results::{Panel, Results, SCHEMA};
+use aerofed_experiment::stored::StoredRun;
 use serde::de::DeserializeOwned;
 
 use super::Report;

@@ -6,12 +6,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use aerofed::Method;
+use aerofed::record::{RoundRecord, StoppedBy, Summary};
+use aerofed::run::run_on;
+use aerofed::run_folder::RunFolder;
+
 use super::plan::{PlannedRun, distinct};
 use super::stored::StoredRun;
-use crate::record::{RoundRecord, StoppedBy, Summary};
-use crate::run::run_on;
-use crate::run_folder::RunFolder;
-use crate::{Error, Method};
+use crate::Error;
 
 /// What a watcher hears.
 pub enum News<'a> {
@@ -33,7 +35,7 @@ pub struct Done {
     /// Runs that were done now.
     pub ran: usize,
     /// Runs that failed, by their folder's name.
-    pub failures: Vec<(String, Error)>,
+    pub failures: Vec<(String, aerofed::Error)>,
     /// Whether it was told to stop before everything was done.
     pub interrupted: bool,
 }
@@ -52,7 +54,7 @@ pub fn run_missing(
     stop: &AtomicBool,
     watch: &(dyn Fn(&PlannedRun, News) + Sync),
 ) -> Result<Done, Error> {
-    fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+    fs::create_dir_all(folder).map_err(aerofed::Error::io("create", folder))?;
     let mut missing = Vec::new();
     let mut done = Done::default();
     for run in distinct(runs.iter().copied()) {
@@ -81,7 +83,10 @@ pub fn run_missing(
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    let own_fault = matches!(error, Error::Decision { .. } | Error::Cell(_));
+                    let own_fault = matches!(
+                        error,
+                        aerofed::Error::Decision { .. } | aerofed::Error::Cell(_)
+                    );
                     hopeless.fetch_or(!own_fault, Ordering::Relaxed);
                     done.failures.push((run.folder_name(), error));
                     watch(run, News::Failed);
@@ -106,7 +111,7 @@ fn run_one(
     folder: &Path,
     stop: &AtomicBool,
     watch: &(dyn Fn(&PlannedRun, News) + Sync),
-) -> Result<Option<Summary>, Error> {
+) -> Result<Option<Summary>, aerofed::Error> {
     let mut written = RunFolder::create(&folder.join(run.folder_name()), &run.scenario, false)?;
     let mut appended = Ok(());
     let outcome = run_on(&run.scenario, &mut Method::of(&run.scenario), 1, |record| {

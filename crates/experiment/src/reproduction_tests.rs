@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use aerofed::method::REGISTRY;
+
 use super::built_in;
 use super::description::Description;
 use super::figures::{Styles, panels};
@@ -10,7 +12,6 @@ use super::reproduction::{Reproduction, Request};
 use super::results::{PanelKind, Scale, Series};
 use super::stored::tests::run;
 use super::sweep::{Finished, Sweep};
-use crate::method::REGISTRY;
 
 const TEXT: &str = r#"
 name = "made-up"

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use aerofed::method::REGISTRY;
+
 use super::curve::{Along, mean_accuracy};
 use super::description::{Choice, PanelPlan, PanelX};
 use super::markdown::exact_percent;
@@ -10,7 +12,6 @@ use super::results::{Axis, Panel, PanelKind, Point, Series, Tick};
 use super::statistics::Estimate;
 use super::stored::StoredRun;
 use super::sweep::{Case, Finished, Sweep};
-use crate::method::REGISTRY;
 
 /// Numbers for looks: a method keeps its colour through all figures, labels of it that stand side by
 /// side are shades of that.
