@@ -36,5 +36,5 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The README's examples, compiled and run as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

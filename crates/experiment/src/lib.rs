@@ -60,3 +60,8 @@ pub fn check_place(folder: &Path, mark: &str, kind: &str) -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// The README's example, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

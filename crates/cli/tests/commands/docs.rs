@@ -163,6 +163,22 @@ fn every_equation_cited_in_the_code_is_in_the_table() {
     }
 }
 
+/// The example in a document's first block of Rust.
+fn rust_example(name: &str) -> String {
+    let text = read(name);
+    let (_, block) = text.split_once("```rust\n").unwrap();
+    block.split_once("```").unwrap().0.into()
+}
+
+/// The crate's own README is a documentation test; the repository's is outside of the package.
+#[test]
+fn the_readmes_show_the_same_example() {
+    assert_eq!(
+        rust_example("README.md"),
+        rust_example("crates/core/README.md")
+    );
+}
+
 #[test]
 fn the_readme_and_ci_use_the_same_test_command() {
     let command = "cargo test --workspace";
