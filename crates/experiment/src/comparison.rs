@@ -6,7 +6,6 @@ use aerofed::record::{Energy, EnergyItem, Time, TimeItem};
 use serde::{Deserialize, Serialize};
 
 use super::curve::{Along, mean_accuracy};
-use super::figures::Styles;
 use super::markdown::{exact_percent, percent, plus_minus, seed_words, table};
 use super::missed::{Reasons, reasons};
 use super::plan::{ComparePlan, Contender};
@@ -14,6 +13,7 @@ use super::quantity::Quantity;
 use super::results::{Axis, Panel, PanelKind, Series};
 use super::statistics::{Estimate, saving};
 use super::stored::{Stand, StoredRun, word};
+use super::styles::Styles;
 
 /// All statistics of a comparison: `compare.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -24,6 +24,7 @@ pub mod results;
 pub mod runner;
 pub mod statistics;
 pub mod stored;
+pub mod styles;
 pub mod sweep;
 
 #[cfg(test)]

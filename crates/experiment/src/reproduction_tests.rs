@@ -6,11 +6,12 @@ use aerofed::method::REGISTRY;
 
 use super::built_in;
 use super::description::Description;
-use super::figures::{Styles, panels};
+use super::figures::panels;
 use super::plan::Contender;
 use super::reproduction::{Reproduction, Request};
 use super::results::{PanelKind, Scale, Series};
 use super::stored::tests::run;
+use super::styles::Styles;
 use super::sweep::{Finished, Sweep};
 
 const TEXT: &str = r#"

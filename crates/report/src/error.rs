@@ -15,7 +15,7 @@ pub enum Error {
         reason: String,
     },
     /// A run that was given before.
-    #[error("{}: the same scenario and seed as {}, allowed: every run once", path.display(), other.display())]
+    #[error("{}: the same scenario, method and seed as {}, allowed: every run once", path.display(), other.display())]
     Twice {
         /// The folder.
         path: PathBuf,
