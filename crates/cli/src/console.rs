@@ -25,6 +25,9 @@ pub(crate) fn is_bad_input(error: &anyhow::Error) -> bool {
                 .is_some_and(aerofed::Error::is_bad_input)
             || cause.is::<aerofed::scenario::ScenarioError>()
             || cause
+                .downcast_ref::<aerofed_experiment::Error>()
+                .is_some_and(aerofed_experiment::Error::is_bad_input)
+            || cause
                 .downcast_ref::<aerofed_data::Error>()
                 .is_some_and(aerofed_data::Error::is_bad_input)
             || cause.is::<aerofed_nn::Error>()

@@ -29,7 +29,10 @@ pub(crate) fn write_synced(path: &Path, contents: &[u8]) -> Result<(), Error> {
 
 /// Puts a file in place whole: written beside it, then renamed. What was there before stays until then, and
 /// stays altogether when this fails.
-pub(crate) fn replace_file(path: &Path, contents: &[u8]) -> Result<(), Error> {
+///
+/// # Errors
+/// When the disk does not take it.
+pub fn replace_file(path: &Path, contents: &[u8]) -> Result<(), Error> {
     let beside = beside(path, BESIDE);
     let result = write_synced(&beside, contents)
         .and_then(|()| fs::rename(&beside, path).map_err(Error::io("write", path)));

@@ -26,14 +26,6 @@ pub enum Error {
     /// A cell cannot be planned for.
     #[error(transparent)]
     Cell(#[from] CellError),
-    /// A list of methods, a comparison or an experiment that cannot be planned.
-    #[error("{place}: {reason}")]
-    Plan {
-        /// Which part of it.
-        place: String,
-        /// Why it cannot be used.
-        reason: String,
-    },
     /// An agent cannot be made or used.
     #[error("threshold agent: {0}")]
     Agent(#[from] Td3Error),

@@ -9,10 +9,9 @@
 mod books;
 pub mod checkpoint;
 pub mod decide;
-mod disk;
+pub mod disk;
 pub mod environment;
 mod error;
-pub mod experiment;
 pub mod grid;
 pub mod learn;
 pub mod method;
@@ -35,7 +34,10 @@ pub use record::{RoundRecord, Summary};
 pub use run::{Simulation, run};
 pub use scenario::{Scenario, ValidScenario};
 
+/// The version of this crate: what it writes says so, and runs of another version are not taken for its own.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// The README's examples, compiled and run as tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -24,10 +24,10 @@ mod inputs;
 mod place;
 mod read;
 
-pub(crate) use damage::damaged;
-pub(crate) use inputs::check as check_inputs;
-pub use place::{LeftBehind, is_free};
-use place::{check_partial, check_target, clear, lock, partial_of, refuse};
+pub use damage::damaged;
+pub use inputs::check as check_inputs;
+pub use place::{LeftBehind, is_free, partial_of};
+use place::{check_partial, check_target, clear, lock, refuse};
 
 pub use read::RunLog;
 

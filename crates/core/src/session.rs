@@ -202,6 +202,12 @@ impl Session {
         Ok(())
     }
 
+    /// Whether there is no round to come.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.run.stopped_by().is_some()
+    }
+
     /// What is run.
     #[must_use]
     pub fn scenario(&self) -> &ValidScenario {

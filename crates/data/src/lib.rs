@@ -47,3 +47,8 @@ pub use fetch::{Fetched, fetch};
 pub use idx_folder::idx_folder;
 pub use image_folder::{ImageFolder, image_folder};
 pub use partition::{Partition, PartitionKind, PartitionPlan, partition};
+
+/// The README's example, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

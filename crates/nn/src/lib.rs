@@ -62,3 +62,8 @@ pub use mlp::{Activation, Mlp};
 pub use network::{LayerPlan, MAX_MAP_VALUES, MAX_PARAMETERS, Network};
 pub use spec::{Layer, ModelSpec, Shape};
 pub use weights_file::{from_safetensors, to_safetensors};
+
+/// The README's example, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,7 +1,7 @@
 //! Claims and cells of results in words.
 
-use aerofed::experiment::markdown::{percent, plus_minus};
-use aerofed::experiment::results::{Cell, Claim, Verdict};
+use aerofed_experiment::markdown::{percent, plus_minus};
+use aerofed_experiment::results::{Cell, Claim, Verdict};
 
 use crate::units::percent_exact;
 

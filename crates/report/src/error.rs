@@ -15,7 +15,7 @@ pub enum Error {
         reason: String,
     },
     /// A run that was given before.
-    #[error("{}: the same scenario and seed as {}, allowed: every run once", path.display(), other.display())]
+    #[error("{}: the same scenario, method and seed as {}, allowed: every run once", path.display(), other.display())]
     Twice {
         /// The folder.
         path: PathBuf,
@@ -33,6 +33,9 @@ pub enum Error {
     /// A run folder cannot be read.
     #[error(transparent)]
     Run(#[from] aerofed::Error),
+    /// What a comparison or a reproduction left cannot be used.
+    #[error(transparent)]
+    Experiment(#[from] aerofed_experiment::Error),
 }
 
 impl Error {
@@ -41,6 +44,7 @@ impl Error {
     pub fn is_bad_input(&self) -> bool {
         match self {
             Self::Run(error) => error.is_bad_input(),
+            Self::Experiment(error) => error.is_bad_input(),
             _ => true,
         }
     }

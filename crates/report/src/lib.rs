@@ -26,3 +26,8 @@ pub use page::Report;
 pub use panel::panel_svg;
 pub use progress::progress_svg;
 pub use table::summary_table;
+
+/// The README's example, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

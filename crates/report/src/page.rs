@@ -14,8 +14,8 @@ mod summary;
 use std::fmt::Write as _;
 
 use aerofed::Summary;
-use aerofed::experiment::comparison::Comparison;
-use aerofed::experiment::results::{Panel, Results, Scale};
+use aerofed_experiment::comparison::Comparison;
+use aerofed_experiment::results::{Panel, Results, Scale};
 
 use crate::palette;
 use crate::panel::panel_svg;

@@ -1,10 +1,11 @@
 //! Every colour of every picture, page and plot, in one place.
 //!
 //! Okabe and Ito's eight, told apart by readers with any kind of colour vision, some more for methods from the
-//! ninth on, which have dashes as well, and a few that only ever stand beside a name.
+//! ninth on, which have dashes as well, others for methods from outside the registry, which have dashes of their own,
+//! and a few that only ever stand beside a name.
 
-use aerofed::experiment::figures::Styles;
 use aerofed::record::{EnergyItem, TimeItem};
+use aerofed_experiment::styles::Styles;
 
 pub(crate) const ORANGE: &str = "#E69F00";
 pub(crate) const SKY: &str = "#56B4E9";
@@ -26,9 +27,15 @@ const INDIGO: &str = "#332288";
 const TEAL: &str = "#2A9D9D";
 const RED: &str = "#C1272D";
 const SLATE: &str = "#5F6B7A";
+const MAGENTA: &str = "#D4119B";
+const LIME: &str = "#6FBF2A";
+const VIOLET: &str = "#8A4FD3";
+const FOREST: &str = "#1F5F2A";
+const CORAL: &str = "#FF7F7A";
+const SAND: &str = "#C8A26A";
 
 /// What each colour is called in style sheets, and what it turns into on a dark screen.
-pub(crate) const ON_SCREEN: [(&str, &str, &str); 19] = [
+pub(crate) const ON_SCREEN: [(&str, &str, &str); 25] = [
     (ORANGE, "orange", "#F2B134"),
     (SKY, "sky", "#8ACBF3"),
     (GREEN, "green", "#2FBF94"),
@@ -48,6 +55,12 @@ pub(crate) const ON_SCREEN: [(&str, &str, &str); 19] = [
     (TEAL, "teal", "#4CC2C2"),
     (RED, "red", "#EF5A60"),
     (SLATE, "slate", "#A3AFBD"),
+    (MAGENTA, "magenta", "#F25CC5"),
+    (LIME, "lime", "#9BE05A"),
+    (VIOLET, "violet", "#B78AF0"),
+    (FOREST, "forest", "#5FAE6E"),
+    (CORAL, "coral", "#FFA5A1"),
+    (SAND, "sand", "#DCC08F"),
 ];
 
 /// A colour's name in style sheets.
@@ -75,11 +88,24 @@ pub(crate) fn look(style: usize) -> Look {
         SLATE,
     ];
     const DASHES: [&str; 3] = ["", "7 3", "2 3"];
+    const FOREIGN: [&str; Styles::METHODS - Styles::FOREIGN] =
+        [MAGENTA, LIME, VIOLET, FOREST, CORAL, SAND];
+    const FOREIGN_DASHES: [&str; 3] = ["8 3 2 3", "8 3 2 3 2 3", "3 5"];
     const OPACITIES: [f64; 5] = [1.0, 0.72, 0.52, 0.38, 0.28];
     let (method, shade) = (style % Styles::METHODS, style / Styles::METHODS);
+    let (colour, dash) = match method.checked_sub(Styles::FOREIGN) {
+        Some(foreign) => (
+            FOREIGN[foreign],
+            FOREIGN_DASHES[shade % FOREIGN_DASHES.len()],
+        ),
+        None => (
+            COLOURS[method % COLOURS.len()],
+            DASHES[(method / PLAIN + shade) % DASHES.len()],
+        ),
+    };
     Look {
-        colour: COLOURS[method % COLOURS.len()],
-        dash: DASHES[(method / PLAIN + shade) % DASHES.len()],
+        colour,
+        dash,
         opacity: OPACITIES[shade % OPACITIES.len()],
     }
 }
@@ -159,8 +185,16 @@ mod tests {
             assert!(first.dash != other.dash && other.opacity < 1.0);
             assert_eq!(look(styles.of(entry.name, entry.name)), first);
         }
-        let foreign = [styles.of("mine", "mine"), styles.of("yours", "yours")];
-        assert!(!looks.contains(&look(foreign[0])) && foreign[0] != foreign[1]);
+        for foreign in ["mine", "yours", "theirs", "hers", "his", "ours"] {
+            let first = look(styles.of(foreign, foreign));
+            let same = looks.iter().any(|look| look.colour == first.colour);
+            assert!(!same, "{foreign}");
+            looks.push(first);
+            let part = format!("{foreign}[allocation=equal]");
+            let part = look(styles.of(&part, &part));
+            assert_eq!((first.colour, first.opacity), (part.colour, 1.0));
+            assert!(first.dash != part.dash && part.opacity < 1.0);
+        }
         let shades: Vec<Look> = (0..5).map(|k| look(k * Styles::METHODS)).collect();
         assert!(all_differ(
             shades.iter().map(|l| format!("{l:?}")).collect()
@@ -171,7 +205,7 @@ mod tests {
     fn every_colour_has_a_name_of_its_own_on_screens() {
         let used = EnergyItem::ALL.map(energy_colour).to_vec();
         let used = used.into_iter().chain(TimeItem::ALL.map(time_colour));
-        let used = used.chain((0..14).map(|style| look(style).colour));
+        let used = used.chain((0..Styles::METHODS).map(|style| look(style).colour));
         for colour in used.chain((0..7).map(uav_colour)) {
             assert!(ON_SCREEN.iter().any(|(paper, ..)| *paper == colour));
         }

@@ -1,7 +1,7 @@
 //! One plot of results on paper: curves with bands, or groups of bars with whiskers.
 
-use aerofed::experiment::results::{Axis as PanelAxis, Panel, PanelKind, Point, Series};
-use aerofed::experiment::statistics::Estimate;
+use aerofed_experiment::results::{Axis as PanelAxis, Panel, PanelKind, Point, Series};
+use aerofed_experiment::statistics::Estimate;
 
 use crate::palette::{Look, look};
 use crate::svg::{Axis, FAINT, Frame, INK, Scale, Spot, Svg, axes, grid};

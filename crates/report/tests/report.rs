@@ -3,17 +3,17 @@
 
 use std::fs;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use aerofed::experiment::results::{
-    Axis, Cell, Claim, Figure, Map, MapUav, Measure, Panel, PanelKind, Point, Results, Row,
-    RunEntry, SCHEMA, Scale, Series, Skipped, Table, Tick, Verdict,
-};
-use aerofed::experiment::statistics::Estimate;
 use aerofed::record::{Part, Sightings};
 use aerofed::run_folder::{RunFolder, RunLog};
 use aerofed::{Method, Scenario};
+use aerofed_experiment::results::{
+    Axis, Cell, Claim, Figure, Map, MapUav, Measure, Panel, PanelKind, Point, Results, Row,
+    RunEntry, SCHEMA, Scale, Series, Skipped, Table, Tick, Verdict,
+};
+use aerofed_experiment::statistics::Estimate;
 use aerofed_report::{Report, panel_svg};
 use roxmltree::Document;
 use serde_json::Value;
@@ -40,10 +40,18 @@ static RUN: LazyLock<(RunLog, tempfile::TempDir)> = LazyLock::new(|| {
 
 /// Runs into a folder.
 fn run(folder: &Path, settings: &[&str]) -> RunLog {
+    run_as(None, folder, settings)
+}
+
+/// The same, with the method under another name.
+fn run_as(name: Option<&str>, folder: &Path, settings: &[&str]) -> RunLog {
     let scenario = Scenario::parse(SMALL, settings).unwrap();
     let scenario = scenario.check().unwrap();
     let mut folder = RunFolder::create(folder, &scenario, false).unwrap();
     let mut method = Method::of(&scenario);
+    if let Some(name) = name {
+        method.name = name.into();
+    }
     let outcome = aerofed::run(&scenario, &mut method, |record| {
         folder.append(record).unwrap();
         ControlFlow::Continue(())
@@ -121,6 +129,51 @@ fn a_run_without_rounds_has_a_page() {
     let html = Report::of_runs(vec![log]).html();
     assert!(html.contains("Summary") && !html.contains("<div data-stage>"));
     assert!(Report::of_runs(Vec::new()).html().contains("No runs"));
+}
+
+#[test]
+fn a_method_from_outside_the_registry_has_its_own_name_and_colour() {
+    let dir = tempfile::tempdir().unwrap();
+    // One scenario, which names `hfl`.
+    let names = ["hfl", "mine", "hfl[allocation=equal]", "yours"];
+    let folders: Vec<PathBuf> = names.iter().map(|name| dir.path().join(name)).collect();
+    for (name, folder) in names.iter().zip(&folders) {
+        run_as(Some(name), folder, &[]);
+    }
+    let report = Report::read(&folders).unwrap();
+    let html = report.html();
+    let data = data(&html);
+    let series = data["charts"][0]["series"].as_array().unwrap();
+    let labels: Vec<&Value> = series.iter().map(|series| &series["label"]).collect();
+    assert_eq!(labels, names);
+    assert_eq!(data["costs"][0]["rows"], serde_json::json!(names));
+    let mut colours: Vec<&str> = Vec::new();
+    for (name, series) in names.iter().zip(series) {
+        let colour = series["colour"].as_str().unwrap();
+        let row = format!("var(--{colour})\"></i>{name}</td>");
+        assert!(html.contains(&row), "{row}");
+        assert!(html.contains(&format!("--{colour}: #")), "{colour}");
+        colours.push(colour);
+    }
+    assert_eq!(colours[0], colours[2], "a shade of the method it varies");
+    assert_ne!(series[0]["dash"], series[2]["dash"]);
+    assert_eq!(series[2]["opacity"], 0.72);
+    assert!(colours[0] != colours[1] && colours[1] != colours[3] && colours[0] != colours[3]);
+    for (_, svg) in report.figures() {
+        assert!(names.iter().all(|name| svg.contains(name)));
+        assert_eq!(
+            svg.matches("stroke=\"#D4119B\"").count(),
+            2,
+            "curve and legend"
+        );
+    }
+    // Alone it is called by its name too.
+    let alone = Report::read(&folders[1..2]).unwrap().html();
+    assert!(alone.contains("method mine") && !alone.contains("method hfl"));
+    // The same run twice is still refused.
+    let twice = [folders[1].clone(), folders[1].clone()];
+    let error = Report::read(&twice).err().unwrap();
+    assert!(error.to_string().contains("every run once"), "{error}");
 }
 
 fn axis(label: &str, unit: &str, names: &[&str]) -> Axis {

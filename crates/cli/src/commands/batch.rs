@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-use aerofed::experiment::plan::{PlannedRun, distinct};
-use aerofed::experiment::runner::{Done, News, run_missing};
+use aerofed_experiment::plan::{PlannedRun, distinct};
+use aerofed_experiment::runner::{Done, News, run_missing};
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};

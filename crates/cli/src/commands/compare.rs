@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use aerofed::experiment::comparison::{Comparison, csv, panels};
-use aerofed::experiment::plan::{ComparePlan, Contender, digest};
-use aerofed::experiment::stored::first_difference;
-use aerofed::experiment::{check_place, write_whole};
+use aerofed::disk::replace_file;
 use aerofed::{Error, Scenario};
+use aerofed_experiment::check_place;
+use aerofed_experiment::comparison::{Comparison, csv, panels};
+use aerofed_experiment::plan::{ComparePlan, Contender, digest};
+use aerofed_experiment::stored::first_difference;
 use aerofed_report::{Report, panel_svg};
 use anyhow::Result;
 use clap::Args;
@@ -97,14 +98,14 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let json = serde_json::to_string_pretty(&comparison)?;
     // Reads every file of every run: what is damaged is found before anything is overwritten.
     let page = Report::of_comparison(&out, serde_json::from_str(&json)?)?.html();
-    write_whole(&out.join("compare.csv"), csv(&plan, &stored).as_bytes())?;
-    write_whole(&out.join("compare.json"), (json + "\n").as_bytes())?;
-    write_whole(&out.join("compare.md"), markdown.as_bytes())?;
+    replace_file(&out.join("compare.csv"), csv(&plan, &stored).as_bytes())?;
+    replace_file(&out.join("compare.json"), (json + "\n").as_bytes())?;
+    replace_file(&out.join("compare.md"), markdown.as_bytes())?;
     for panel in panels(&plan, &stored) {
         let path = out.join(format!("compare-{}.svg", panel.id));
-        write_whole(&path, panel_svg(&panel).as_bytes())?;
+        replace_file(&path, panel_svg(&panel).as_bytes())?;
     }
-    write_whole(&out.join("report.html"), page.as_bytes())?;
+    replace_file(&out.join("report.html"), page.as_bytes())?;
     if args.json {
         console::result(&serde_json::to_string(&comparison)?)?;
     } else {
@@ -173,7 +174,7 @@ fn check_data(scenario: &Scenario) -> Result<()> {
 }
 
 /// Makes the folder this comparison's, or refuses one that is another's.
-fn claim(out: &Path, shared: &str) -> Result<(), Error> {
+fn claim(out: &Path, shared: &str) -> Result<()> {
     let refuse = |reason: String| Error::Output {
         path: out.into(),
         reason,
@@ -182,23 +183,22 @@ fn claim(out: &Path, shared: &str) -> Result<(), Error> {
     let mark = out.join(MARK);
     if !mark.exists() {
         fs::create_dir_all(out).map_err(Error::io("create", out))?;
-        return write_whole(&mark, shared.as_bytes());
+        return Ok(replace_file(&mark, shared.as_bytes())?);
     }
     // Runs and reproductions have files of that name or may have: these are theirs alone.
     if let Some(theirs) = ["summary.json", "request.json"]
         .iter()
         .find(|name| out.join(name).exists())
     {
-        return Err(refuse(format!(
-            "holds a run or a reproduction ({theirs}); choose another"
-        )));
+        let reason = format!("holds a run or a reproduction ({theirs}); choose another");
+        return Err(refuse(reason).into());
     }
     let there = fs::read_to_string(&mark).map_err(Error::io("read", &mark))?;
     if there != shared {
-        return Err(refuse(format!(
-            "holds a comparison in another scenario ({}); choose another",
-            first_difference(&there, shared)
-        )));
+        let difference = first_difference(&there, shared);
+        let reason =
+            format!("holds a comparison in another scenario ({difference}); choose another");
+        return Err(refuse(reason).into());
     }
     Ok(())
 }

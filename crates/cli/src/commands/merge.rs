@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use aerofed::experiment::merge::merge;
-use aerofed::experiment::reproduction::Reproduction;
+use aerofed_experiment::merge::merge;
+use aerofed_experiment::reproduction::Reproduction;
 use anyhow::Result;
 use clap::Args;
 

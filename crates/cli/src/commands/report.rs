@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use aerofed::Error;
-use aerofed::experiment::write_whole;
+use aerofed::disk::replace_file;
 use aerofed_report::Report;
 use anyhow::Result;
 use clap::Args;
@@ -46,14 +46,14 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     };
     let report = Report::read(&args.folders)?;
     let page = report.html();
-    write_whole(&out, page.as_bytes())?;
+    replace_file(&out, page.as_bytes())?;
     let size = page.len().div_ceil(1000);
     remark(args, &format!("wrote {} ({size} kB)", out.display()));
     if let Some(folder) = &args.figures {
         fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
         let figures = report.figures();
         for (name, contents) in &figures {
-            write_whole(&folder.join(name), contents.as_bytes())?;
+            replace_file(&folder.join(name), contents.as_bytes())?;
         }
         remark(
             args,

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use aerofed::experiment::built_in;
-use aerofed::experiment::reproduction::{Reproduction, Request};
-use aerofed::experiment::results::{Results, Scale, Verdict};
-use aerofed::experiment::write_whole;
+use aerofed::disk::replace_file;
+use aerofed_experiment::built_in;
+use aerofed_experiment::reproduction::{Reproduction, Request};
+use aerofed_experiment::results::{Results, Scale, Verdict};
 use aerofed_report::Report;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -133,7 +133,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
 
 fn list() -> Result<()> {
     for (name, text) in built_in::ALL {
-        let title = aerofed::experiment::description::Description::parse(text, name)?.title;
+        let title = aerofed_experiment::description::Description::parse(text, name)?.title;
         console::result(&format!("{name:<8}  {title}"))?;
     }
     Ok(())
@@ -169,9 +169,9 @@ pub(super) fn write_results(out: &Path, results: &Results) -> Result<()> {
     let json = serde_json::to_string_pretty(results)? + "\n";
     // Reads the files of the runs: what is damaged is found before anything is overwritten.
     let page = Report::of_results(out, serde_json::from_str(&json)?)?.html();
-    write_whole(&out.join("results.json"), json.as_bytes())?;
-    write_whole(&out.join("results.md"), results.markdown().as_bytes())?;
-    Ok(write_whole(&out.join("report.html"), page.as_bytes())?)
+    replace_file(&out.join("results.json"), json.as_bytes())?;
+    replace_file(&out.join("results.md"), results.markdown().as_bytes())?;
+    Ok(replace_file(&out.join("report.html"), page.as_bytes())?)
 }
 
 /// What became of the claims, in a line.

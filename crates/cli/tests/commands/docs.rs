@@ -141,7 +141,7 @@ fn cited_equations(source: &str) -> Vec<u32> {
 fn every_equation_cited_in_the_code_is_in_the_table() {
     let rows = equation_rows();
     let mut files = Vec::new();
-    for member in ["nn", "data", "core", "report", "cli"] {
+    for member in ["nn", "data", "core", "experiment", "report", "cli"] {
         sources(&root().join("crates").join(member).join("src"), &mut files);
     }
     for file in files {
@@ -161,6 +161,22 @@ fn every_equation_cited_in_the_code_is_in_the_table() {
             );
         }
     }
+}
+
+/// The example in a document's first block of Rust.
+fn rust_example(name: &str) -> String {
+    let text = read(name);
+    let (_, block) = text.split_once("```rust\n").unwrap();
+    block.split_once("```").unwrap().0.into()
+}
+
+/// The crate's own README is a documentation test; the repository's is outside of the package.
+#[test]
+fn the_readmes_show_the_same_example() {
+    assert_eq!(
+        rust_example("README.md"),
+        rust_example("crates/core/README.md")
+    );
 }
 
 #[test]

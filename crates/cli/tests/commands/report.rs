@@ -139,7 +139,7 @@ fn a_run_counts_once() {
     run(Path::new(&b), &[]);
     for twice in [&a, &b, &format!("{a}/")] {
         let said = refused(&["report", &a, twice, "--out", &page]);
-        let words = format!("{twice}: the same scenario and seed as {a}");
+        let words = format!("{twice}: the same scenario, method and seed as {a}");
         assert!(said.contains(&words), "{said}");
         assert!(!Path::new(&page).exists());
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
-use aerofed::experiment::results::{Results, SCHEMA, Verdict};
+use aerofed_experiment::results::{Results, SCHEMA, Verdict};
 use assert_cmd::Command;
 
 /// What every experiment here shares.

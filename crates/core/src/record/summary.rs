@@ -120,7 +120,7 @@ impl Summary {
                 .collect(),
             wall_clock_s: 0.0,
             threads: 0,
-            version: env!("CARGO_PKG_VERSION").into(),
+            version: crate::VERSION.into(),
         };
         for record in records {
             summary.time.add_all(&record.time);

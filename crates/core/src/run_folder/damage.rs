@@ -78,7 +78,8 @@ pub(super) fn check(
 }
 
 /// An error that names the folder of a damaged run and says what to do about it.
-pub(crate) fn damaged(folder: &Path, reason: &str) -> Error {
+#[must_use]
+pub fn damaged(folder: &Path, reason: &str) -> Error {
     Error::Output {
         path: folder.into(),
         reason: format!("the run is damaged: {reason}; delete the folder to have it run again"),

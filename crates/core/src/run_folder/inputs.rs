@@ -28,7 +28,10 @@ pub(super) fn write(folder: &Path, scenario: &Scenario) -> Result<(), Error> {
 
 /// Refuses a run whose scenario names files that have changed since. Where they are gone, or the run tells
 /// nothing of them, nothing can be said.
-pub(crate) fn check(folder: &Path, scenario: &Scenario) -> Result<(), Error> {
+///
+/// # Errors
+/// When they have changed, or cannot be read.
+pub fn check(folder: &Path, scenario: &Scenario) -> Result<(), Error> {
     let Ok(then) = fs::read_to_string(folder.join(FILE)) else {
         return Ok(());
     };

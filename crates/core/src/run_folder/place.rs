@@ -71,7 +71,9 @@ impl LeftBehind {
 
 const PARTIAL: &str = "partial";
 
-pub(super) fn partial_of(path: &Path) -> PathBuf {
+/// Where a run is written until it is finished: beside its final place.
+#[must_use]
+pub fn partial_of(path: &Path) -> PathBuf {
     disk::beside(path, PARTIAL)
 }
 

@@ -8,13 +8,13 @@ use super::{Scenario, ScenarioError};
 use crate::Error;
 
 /// Every field with a comment; equals [`Scenario::default`].
-pub const DEFAULTS: &str = include_str!("../../../../scenarios/defaults.toml");
+pub const DEFAULTS: &str = include_str!("../../scenarios/defaults.toml");
 
 /// What the paper prints, where that is not the default.
-pub const PAPER: &str = include_str!("../../../../scenarios/paper.toml");
+pub const PAPER: &str = include_str!("../../scenarios/paper.toml");
 
 /// What `aerofed run` runs when told nothing else.
-pub const QUICKSTART: &str = include_str!("../../../../scenarios/quickstart.toml");
+pub const QUICKSTART: &str = include_str!("../../scenarios/quickstart.toml");
 
 /// A scenario is a page of text; more than this is something else.
 const LARGEST_FILE_BYTES: u64 = 16 << 20;

@@ -1,7 +1,5 @@
 //! The short examples do what they say.
 
-#[path = "../../examples/compare.rs"]
-mod compare;
 #[path = "../../examples/custom_method.rs"]
 mod custom_method;
 #[path = "../../examples/plan.rs"]
@@ -11,7 +9,6 @@ mod run;
 
 #[test]
 fn the_short_examples_run() {
-    compare::main().unwrap();
     custom_method::main().unwrap();
     plan::main().unwrap();
     run::main().unwrap();

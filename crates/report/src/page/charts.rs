@@ -1,12 +1,12 @@
 //! Curves of runs.
 
 use aerofed::RoundRecord;
-use aerofed::experiment::curve::{Along, mean_accuracy};
-use aerofed::experiment::results::{Axis, Panel, PanelKind, Point, Series};
-use aerofed::experiment::statistics::Estimate;
-use aerofed::experiment::stored::{Stand, StoredRun};
 use aerofed::run_folder::RunLog;
 use aerofed::world::Status;
+use aerofed_experiment::curve::{Along, mean_accuracy};
+use aerofed_experiment::results::{Axis, Panel, PanelKind, Point, Series};
+use aerofed_experiment::statistics::Estimate;
+use aerofed_experiment::stored::{Stand, StoredRun};
 
 use super::data::{AxisWords, Chart, NamedTick, SeriesLook, Spot, View, short};
 use super::groups::RunGroup;

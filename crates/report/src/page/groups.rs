@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use aerofed::Scenario;
-use aerofed::experiment::figures::Styles;
 use aerofed::record::Sightings;
 use aerofed::run_folder::RunLog;
+use aerofed_experiment::styles::Styles;
 
 /// One method, by what it is called here, and its runs.
 pub(super) struct RunGroup {
@@ -25,16 +25,34 @@ pub(super) fn lighten(log: &mut RunLog) {
     }
 }
 
+/// What runs have in common that differ in their seed alone.
+#[derive(PartialEq)]
+struct Kind {
+    /// As the summary has it: a method from outside the registry runs in a scenario that names a registered one.
+    method: String,
+    /// Without method and seed.
+    scenario: Scenario,
+}
+
+impl Kind {
+    fn of(log: &RunLog) -> Self {
+        Self {
+            method: log.summary.method.clone(),
+            scenario: Scenario {
+                seed: 0,
+                method: String::new(),
+                ..log.scenario.clone()
+            },
+        }
+    }
+}
+
 /// Puts runs together that differ in their seed alone, and names what else differs.
 pub(super) fn group(logs: Vec<RunLog>) -> Vec<RunGroup> {
-    let unseeded = |log: &RunLog| Scenario {
-        seed: 0,
-        ..log.scenario.clone()
-    };
-    let mut kinds: Vec<Scenario> = Vec::new();
+    let mut kinds: Vec<Kind> = Vec::new();
     let mut groups: Vec<Vec<RunLog>> = Vec::new();
     for mut log in logs {
-        let kind = unseeded(&log);
+        let kind = Kind::of(&log);
         match kinds.iter().position(|other| *other == kind) {
             Some(place) => {
                 lighten(&mut log);
@@ -58,9 +76,10 @@ pub(super) fn group(logs: Vec<RunLog>) -> Vec<RunGroup> {
 }
 
 /// The method, and the settings in which the scenarios differ.
-fn labels(kinds: &[Scenario]) -> Vec<String> {
+fn labels(kinds: &[Kind]) -> Vec<String> {
     const MOST_SETTINGS: usize = 3;
-    let flat: Vec<BTreeMap<String, String>> = kinds.iter().map(settings).collect();
+    let flat: Vec<BTreeMap<String, String>> =
+        kinds.iter().map(|kind| settings(&kind.scenario)).collect();
     let differs = |path: &&String| {
         let values = flat.iter().map(|settings| settings.get(*path));
         values.clone().any(|value| value != flat[0].get(*path))
@@ -69,7 +88,7 @@ fn labels(kinds: &[Scenario]) -> Vec<String> {
     paths.sort_unstable();
     paths.dedup();
     paths.retain(|path| differs(path));
-    let label = |(kind, settings): (&Scenario, &BTreeMap<String, String>)| {
+    let label = |(kind, settings): (&Kind, &BTreeMap<String, String>)| {
         let known = paths.iter().filter_map(|path| {
             let value = settings.get(*path)?;
             Some(format!("{path}={value}"))
@@ -127,8 +146,12 @@ fn flatten(path: &str, table: &toml::Table, flat: &mut BTreeMap<String, String>)
 mod tests {
     use super::*;
 
-    fn kind(settings: &[&str]) -> Scenario {
-        Scenario::parse("", settings).unwrap()
+    fn kind(settings: &[&str]) -> Kind {
+        let scenario = Scenario::parse("", settings).unwrap();
+        Kind {
+            method: scenario.method.clone(),
+            scenario,
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Figures, tables and claims of a results file.
 
-use aerofed::experiment::results::{Claim, Figure, Map, Results, Table, Verdict};
+use aerofed_experiment::results::{Claim, Figure, Map, Results, Table, Verdict};
 
 use super::charts::of_panels;
 use super::data::{PageData, StillMap, StillUav};

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use aerofed::experiment::comparison::{Comparison, MethodStatistics};
-use aerofed::experiment::figures::Styles;
-use aerofed::experiment::plan::{Contender, PlannedRun};
-use aerofed::experiment::results::{Panel, Results, SCHEMA};
-use aerofed::experiment::stored::StoredRun;
 use aerofed::run_folder::RunLog;
 use aerofed::{Scenario, Summary};
+use aerofed_experiment::comparison::{Comparison, MethodStatistics};
+use aerofed_experiment::plan::{Contender, PlannedRun};
+use aerofed_experiment::results::{Panel, Results, SCHEMA};
+use aerofed_experiment::stored::StoredRun;
+use aerofed_experiment::styles::Styles;
 use serde::de::DeserializeOwned;
 
 use super::Report;
@@ -39,7 +39,9 @@ impl Report {
         for folder in folders {
             let log = run(folder)?;
             // It would count as another seed.
-            if let Some(place) = logs.iter().position(|l| l.scenario == log.scenario) {
+            let same =
+                |l: &RunLog| l.scenario == log.scenario && l.summary.method == log.summary.method;
+            if let Some(place) = logs.iter().position(same) {
                 return Err(Error::Twice {
                     path: folder.clone(),
                     other: folders[place].clone(),

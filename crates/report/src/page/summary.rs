@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use aerofed::experiment::comparison::{Comparison, MethodStatistics, TargetStatistics};
-use aerofed::experiment::markdown::{percent as share, plus_minus};
-use aerofed::experiment::statistics::Estimate;
 use aerofed::record::Reached;
 use aerofed::run_folder::RunLog;
 use aerofed::{RoundRecord, Summary};
+use aerofed_experiment::comparison::{Comparison, MethodStatistics, TargetStatistics};
+use aerofed_experiment::markdown::{percent as share, plus_minus};
+use aerofed_experiment::statistics::Estimate;
 
 use super::groups::{RunGroup, settings};
 use super::html::{Cell, card, details, heading, note, table, tile};

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use aerofed::method::REGISTRY;
+
 use super::built_in;
 use super::description::Description;
-use super::figures::{Styles, panels};
+use super::figures::panels;
 use super::plan::Contender;
 use super::reproduction::{Reproduction, Request};
 use super::results::{PanelKind, Scale, Series};
 use super::stored::tests::run;
+use super::styles::Styles;
 use super::sweep::{Finished, Sweep};
-use crate::method::REGISTRY;
 
 const TEXT: &str = r#"
 name = "made-up"

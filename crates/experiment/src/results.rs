@@ -116,7 +116,7 @@ pub struct Series {
     pub label: String,
     /// The method's registered name.
     pub method: String,
-    /// A number for its look, see [`Styles`](super::figures::Styles): a method's colour is the same in every
+    /// A number for its look, see [`Styles`](super::styles::Styles): a method's colour is the same in every
     /// figure, and what tells labels of one method apart is a shade.
     pub style: usize,
     /// By rising x.

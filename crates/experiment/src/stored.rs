@@ -4,10 +4,11 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use aerofed::Error;
+use aerofed::record::{EnergyItem, RoundRecord, StoppedBy, Summary};
+use aerofed::run_folder::{RunLog, check_inputs, damaged};
+
 use super::plan::{PlannedRun, digest};
-use crate::Error;
-use crate::record::{EnergyItem, RoundRecord, StoppedBy, Summary};
-use crate::run_folder::{RunLog, check_inputs, damaged};
 
 /// Where a run stood after a global round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,20 +44,16 @@ impl StoredRun {
     /// # Errors
     /// When the folder holds something else than this run, whole: another scenario, another
     /// version's run, an interrupted or a damaged one, or one with files that have changed since.
-    pub fn find(runs: &Path, planned: &PlannedRun) -> Result<Option<Self>, Error> {
+    pub fn find(runs: &Path, planned: &PlannedRun) -> Result<Option<Self>, crate::Error> {
         let folder = runs.join(planned.folder_name());
         if !folder.exists() {
             return Ok(None);
         }
         let text = read(&folder.join("scenario.toml")).map_err(in_run(&folder))?;
         if text != planned.text {
-            return Err(refuse(
-                &folder,
-                &format!(
-                    "holds a run of another scenario ({})",
-                    first_difference(&text, &planned.text)
-                ),
-            ));
+            let difference = first_difference(&text, &planned.text);
+            let reason = format!("holds a run of another scenario ({difference})");
+            return Err(refuse(&folder, &reason).into());
         }
         check_finished(&folder)?;
         check_inputs(&folder, &planned.scenario)?;
@@ -67,7 +64,7 @@ impl StoredRun {
     ///
     /// # Errors
     /// When the folder is no run folder, or its files do not tell of the same run.
-    pub fn read(folder: PathBuf) -> Result<Self, Error> {
+    pub fn read(folder: PathBuf) -> Result<Self, crate::Error> {
         let log = RunLog::read_light(&folder).map_err(in_run(&folder))?;
         Ok(Self {
             folder,
@@ -115,7 +112,7 @@ fn refuse(folder: &Path, reason: &str) -> Error {
 /// Refuses a run of another version, and one that was interrupted.
 fn check_finished(folder: &Path) -> Result<(), Error> {
     let summary = RunLog::read_summary(folder).map_err(in_run(folder))?;
-    let version = env!("CARGO_PKG_VERSION");
+    let version = aerofed::VERSION;
     if summary.version != version {
         let reason = format!("was run by version {}, this is {version}", summary.version);
         return Err(refuse(folder, &reason));
@@ -195,10 +192,10 @@ pub fn first_difference(there: &str, wanted: &str) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::Scenario;
+    use aerofed::Scenario;
 
     /// A run of which only the curve is told: time, energy, accuracy.
-    pub(in crate::experiment) fn run(seed: u64, curve: &[(f64, f64, f64)]) -> StoredRun {
+    pub(crate) fn run(seed: u64, curve: &[(f64, f64, f64)]) -> StoredRun {
         let stand = |(index, &(clock_s, energy_j, accuracy)): (usize, &(f64, f64, f64))| Stand {
             round: index + 1,
             clock_s,

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use aerofed::disk::replace_file;
 use serde::{Deserialize, Serialize};
 
+use super::check_place;
 use super::claims::{against, judge, samples};
 use super::description::Description;
 use super::figures::panels;
@@ -15,7 +17,6 @@ use super::plan::{PlannedRun, distinct};
 use super::results::{Figure, Results, RunEntry, SCHEMA, Scale, Skipped};
 use super::stored::{StoredRun, word};
 use super::sweep::{Finished, Sweep};
-use super::{check_place, write_whole};
 use crate::Error;
 
 /// What was asked for: `request.json`, complete enough to do it again anywhere.
@@ -43,14 +44,15 @@ impl Request {
     /// When the folder has none.
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(REQUEST);
-        let text = fs::read_to_string(&path).map_err(|error| Error::Output {
+        let text = fs::read_to_string(&path).map_err(|error| aerofed::Error::Output {
             path: folder.into(),
             reason: format!("not a results folder: {REQUEST}: {error}"),
         })?;
-        serde_json::from_str(&text).map_err(|error| Error::Output {
+        let unreadable = |error: serde_json::Error| aerofed::Error::Output {
             path,
             reason: error.to_string(),
-        })
+        };
+        Ok(serde_json::from_str(&text).map_err(unreadable)?)
     }
 
     /// Refuses a folder in which something else than results stands.
@@ -66,9 +68,12 @@ impl Request {
     /// # Errors
     /// When the disk does not take it.
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
-        fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        fs::create_dir_all(folder).map_err(aerofed::Error::io("create", folder))?;
         let text = serde_json::to_string_pretty(self).unwrap_or_default();
-        write_whole(&folder.join(REQUEST), (text + "\n").as_bytes())
+        Ok(replace_file(
+            &folder.join(REQUEST),
+            (text + "\n").as_bytes(),
+        )?)
     }
 
     /// Adds the experiments of another request, which must agree in everything else.
@@ -188,7 +193,7 @@ impl Reproduction {
         let seeds: BTreeSet<u64> = with_runs.flat_map(|sweep| sweep.seeds.clone()).collect();
         let mut results = Results {
             schema: SCHEMA,
-            version: env!("CARGO_PKG_VERSION").into(),
+            version: aerofed::VERSION.into(),
             scale: self.scale,
             seeds: seeds.into_iter().collect(),
             figures: Vec::new(),

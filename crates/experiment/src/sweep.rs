@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use aerofed::scenario::Scenario;
+
 use super::description::{Choice, Description};
 use super::plan::{Contender, PlannedRun};
 use super::reproduction::Request;
 use super::stored::StoredRun;
 use crate::Error;
-use crate::scenario::Scenario;
 
 /// Finished runs by [`PlannedRun::id`].
 pub type Finished = HashMap<String, StoredRun>;

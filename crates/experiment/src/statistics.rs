@@ -19,7 +19,7 @@ impl Estimate {
     /// The mean of values and its interval; none without values.
     ///
     /// ```
-    /// use aerofed::experiment::statistics::Estimate;
+    /// use aerofed_experiment::statistics::Estimate;
     /// let estimate = Estimate::of(&[1.0, 2.0, 3.0]).unwrap();
     /// assert_eq!(estimate.mean, 2.0);
     /// assert!((estimate.half_width().unwrap() - 2.484).abs() < 0.001); // 4.303 / √3

@@ -1,15 +1,15 @@
 //! Losses of UAVs without any training: what each redeployment recovers, and for how much energy.
 
+use aerofed::decide::redeploy::{Fleet, FleetUav, Redeployment};
+use aerofed::geometry::Point;
+use aerofed::nature::Nature;
+use aerofed::scenario::Scenario;
+use aerofed::seed::{Stream, stream};
+use aerofed::world::World;
 use rayon::prelude::*;
 
 use super::results::{Map, MapUav};
 use crate::Error;
-use crate::decide::redeploy::{Fleet, FleetUav, Redeployment};
-use crate::geometry::Point;
-use crate::nature::Nature;
-use crate::scenario::Scenario;
-use crate::seed::{Stream, stream};
-use crate::world::World;
 
 /// The paper's CNN, 32 bit a parameter: what UAVs would send each other.
 const MODEL_BITS: f64 = 21_840.0 * 32.0;
@@ -209,7 +209,7 @@ pub fn loss_labels(losses: &[Vec<usize>]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decide::redeploy::{MarginalGains, Stay};
+    use aerofed::decide::redeploy::{MarginalGains, Stay};
 
     #[test]
     fn losses_are_named_step_by_step() {

@@ -5,9 +5,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use aerofed::run_folder::partial_of;
+
 use super::reproduction::Request;
 use super::stored::{check_whole, first_difference};
-use crate::{Error, disk};
+use crate::Error;
 
 /// Files of a run that must be the same wherever it was done; the rest holds wall-clock times.
 const SAME: [&str; 2] = ["scenario.toml", "rounds.csv"];
@@ -26,12 +28,12 @@ pub fn merge(folders: &[&Path], out: &Path) -> Result<(Request, usize), Error> {
     let new = new_runs(folders, &runs)?;
     // First of all: it makes the folder a results folder, whatever happens to the rest.
     request.write(out)?;
-    fs::create_dir_all(&runs).map_err(Error::io("create", &runs))?;
+    fs::create_dir_all(&runs).map_err(aerofed::Error::io("create", &runs))?;
     for (name, source) in &new {
         let target = runs.join(name);
-        let partial = disk::beside(&target, "partial");
+        let partial = partial_of(&target);
         copy_folder(source, &partial)?;
-        fs::rename(&partial, &target).map_err(Error::io("finish", &target))?;
+        fs::rename(&partial, &target).map_err(aerofed::Error::io("finish", &target))?;
     }
     Ok((request, new.len()))
 }
@@ -66,8 +68,8 @@ fn new_runs(folders: &[&Path], to: &Path) -> Result<BTreeMap<OsString, PathBuf>,
         if !from.exists() {
             continue;
         }
-        for entry in fs::read_dir(&from).map_err(Error::io("read", &from))? {
-            let entry = entry.map_err(Error::io("read", &from))?;
+        for entry in fs::read_dir(&from).map_err(aerofed::Error::io("read", &from))? {
+            let entry = entry.map_err(aerofed::Error::io("read", &from))?;
             let (source, name) = (entry.path(), entry.file_name());
             if !source.is_dir() || name.to_string_lossy().ends_with(".partial") {
                 continue;
@@ -93,18 +95,19 @@ fn check_same(source: &Path, target: &Path) -> Result<(), Error> {
     for name in SAME {
         let read = |folder: &Path| {
             let path = folder.join(name);
-            fs::read_to_string(&path).map_err(Error::io("read", &path))
+            fs::read_to_string(&path).map_err(aerofed::Error::io("read", &path))
         };
         let (theirs, ours) = (read(source)?, read(target)?);
         if theirs != ours {
-            return Err(Error::Output {
+            let differs = aerofed::Error::Output {
                 path: target.into(),
                 reason: format!(
                     "{name} differs from the one in {} ({})",
                     source.display(),
                     first_difference(&ours, &theirs)
                 ),
-            });
+            };
+            return Err(differs.into());
         }
     }
     Ok(())
@@ -113,14 +116,14 @@ fn check_same(source: &Path, target: &Path) -> Result<(), Error> {
 /// A run folder has no folders in it.
 fn copy_folder(from: &Path, to: &Path) -> Result<(), Error> {
     if to.exists() {
-        fs::remove_dir_all(to).map_err(Error::io("remove", to))?;
+        fs::remove_dir_all(to).map_err(aerofed::Error::io("remove", to))?;
     }
-    fs::create_dir_all(to).map_err(Error::io("create", to))?;
-    for entry in fs::read_dir(from).map_err(Error::io("read", from))? {
-        let entry = entry.map_err(Error::io("read", from))?;
+    fs::create_dir_all(to).map_err(aerofed::Error::io("create", to))?;
+    for entry in fs::read_dir(from).map_err(aerofed::Error::io("read", from))? {
+        let entry = entry.map_err(aerofed::Error::io("read", from))?;
         if entry.path().is_file() {
             let target = to.join(entry.file_name());
-            fs::copy(entry.path(), &target).map_err(Error::io("write", &target))?;
+            fs::copy(entry.path(), &target).map_err(aerofed::Error::io("write", &target))?;
         }
     }
     Ok(())

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use aerofed::geometry::Point;
+use aerofed::method::REGISTRY;
+use aerofed::{Method, Scenario, Simulation, ValidScenario};
+
 use super::plan::{ComparePlan, Contender, PlannedRun};
 use super::runner::{News, run_missing};
 use super::stored::StoredRun;
-use crate::geometry::Point;
-use crate::method::REGISTRY;
-use crate::{Method, Scenario, Simulation, ValidScenario};
 
 const TINY: &str = r#"
 name = "tiny"
@@ -134,7 +135,7 @@ fn folders_that_hold_something_else_are_refused() {
         fs::write(&path, text).unwrap();
     };
     refused("scenario.toml", "seed = 1", "seed = 7", "seed = 7");
-    let version = env!("CARGO_PKG_VERSION");
+    let version = aerofed::VERSION;
     refused("summary.json", version, "0.0.1", "version 0.0.1");
     refused("summary.json", "max_rounds", "interrupted", "interrupted");
     refused("summary.json", "\"seed\"", "seed", "summary.json");

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use aerofed::record::{Energy, EnergyItem, Time, TimeItem};
 use serde::{Deserialize, Serialize};
 
 use super::curve::{Along, mean_accuracy};
-use super::figures::Styles;
 use super::markdown::{exact_percent, percent, plus_minus, seed_words, table};
 use super::missed::{Reasons, reasons};
 use super::plan::{ComparePlan, Contender};
@@ -13,7 +13,7 @@ use super::quantity::Quantity;
 use super::results::{Axis, Panel, PanelKind, Series};
 use super::statistics::{Estimate, saving};
 use super::stored::{Stand, StoredRun, word};
-use crate::record::{Energy, EnergyItem, Time, TimeItem};
+use super::styles::Styles;
 
 /// All statistics of a comparison: `compare.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,7 +108,7 @@ impl Comparison {
             }
         };
         Self {
-            version: env!("CARGO_PKG_VERSION").into(),
+            version: aerofed::VERSION.into(),
             scenario: plan.base.name.clone(),
             seeds: plan.seeds.clone(),
             methods: plan.contenders.iter().zip(runs).map(of).collect(),
@@ -351,8 +351,8 @@ fn csv_cell(text: &str) -> String {
 mod tests {
     use super::super::stored::tests::run;
     use super::*;
-    use crate::Scenario;
-    use crate::record::StoppedBy;
+    use aerofed::Scenario;
+    use aerofed::record::StoppedBy;
 
     fn plan(methods: &str) -> ComparePlan {
         let contenders = Contender::parse_list(methods).unwrap();

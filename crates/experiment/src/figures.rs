@@ -9,48 +9,8 @@ use super::quantity::About;
 use super::results::{Axis, Panel, PanelKind, Point, Series, Tick};
 use super::statistics::Estimate;
 use super::stored::StoredRun;
+use super::styles::Styles;
 use super::sweep::{Case, Finished, Sweep};
-use crate::method::REGISTRY;
-
-/// Numbers for looks: a method keeps its colour through all figures, labels of it that stand side by
-/// side are shades of that.
-#[derive(Clone, Debug)]
-pub struct Styles {
-    methods: Vec<String>,
-    labels: Vec<(usize, String)>,
-}
-
-impl Default for Styles {
-    fn default() -> Self {
-        Self {
-            methods: REGISTRY.iter().map(|entry| entry.name.into()).collect(),
-            labels: Vec::new(),
-        }
-    }
-}
-
-impl Styles {
-    /// How far apart the numbers of a method's labels are: more than there are methods.
-    pub const METHODS: usize = 32;
-
-    /// For a method's first label its place in the registry, or behind that if it is not registered; for each
-    /// further one [`Styles::METHODS`] more.
-    pub fn of(&mut self, method: &str, label: &str) -> usize {
-        let place = place_in(&mut self.methods, method.to_owned());
-        place_in(&mut self.labels, (place, label.to_owned()));
-        let mut mine = self.labels.iter().filter(|known| known.0 == place);
-        let shade = mine.position(|known| known.1 == label).unwrap_or(0);
-        place % Self::METHODS + Self::METHODS * shade
-    }
-}
-
-/// Where a value stands, at the end if it is new.
-fn place_in<T: PartialEq>(known: &mut Vec<T>, value: T) -> usize {
-    known.iter().position(|k| *k == value).unwrap_or_else(|| {
-        known.push(value);
-        known.len() - 1
-    })
-}
 
 /// The panels of a sweep.
 #[must_use]

@@ -1,5 +1,8 @@
 //! Tables, maps and claims of an experiment in which UAVs are lost.
 
+use aerofed::decide::redeploy;
+use aerofed::scenario::Scenario;
+
 use super::claims::{Samples, against, judge};
 use super::description::{Choice, Description, RedeploymentMethod, RedeploymentPlan};
 use super::quantity::Quantity;
@@ -7,8 +10,6 @@ use super::redeployment::{ANY_ONE, LossStep, LossStudy, loss_labels};
 use super::results::{Cell, Claim, Map, Row, Table};
 use super::statistics::Estimate;
 use crate::Error;
-use crate::decide::redeploy;
-use crate::scenario::Scenario;
 
 /// What a redeployment experiment found.
 pub(super) struct LossResults {

@@ -9,6 +9,7 @@ pub mod claims;
 pub mod comparison;
 pub mod curve;
 pub mod description;
+mod error;
 pub mod figures;
 mod losses;
 pub mod markdown;
@@ -23,6 +24,7 @@ pub mod results;
 pub mod runner;
 pub mod statistics;
 pub mod stored;
+pub mod styles;
 pub mod sweep;
 
 #[cfg(test)]
@@ -33,16 +35,18 @@ mod tests;
 use std::fs;
 use std::path::Path;
 
-use crate::{Error, disk};
+pub use error::Error;
 
 /// Refuses a folder that is neither empty nor has the mark of its kind, a file that is written before all others.
 ///
 /// # Errors
 /// When the folder is a file, or holds something else than `kind`.
 pub fn check_place(folder: &Path, mark: &str, kind: &str) -> Result<(), Error> {
-    let refuse = |reason: String| Error::Output {
-        path: folder.into(),
-        reason,
+    let refuse = |reason: String| {
+        Error::from(aerofed::Error::Output {
+            path: folder.into(),
+            reason,
+        })
     };
     if folder.exists() && !folder.is_dir() {
         return Err(refuse("is a file".into()));
@@ -58,10 +62,7 @@ pub fn check_place(folder: &Path, mark: &str, kind: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes a file so that it is there whole or not at all.
-///
-/// # Errors
-/// When the disk does not take it.
-pub fn write_whole(path: &Path, contents: &[u8]) -> Result<(), Error> {
-    disk::replace_file(path, contents)
-}
+/// The README's example, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

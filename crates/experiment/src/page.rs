@@ -247,7 +247,7 @@ fn write_table(text: &mut String, found: &Table) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::results::PanelKind;
+    use crate::results::PanelKind;
 
     #[test]
     fn few_rounds_have_no_column_twice() {

@@ -7,7 +7,7 @@ macro_rules! built_in {
     ($($name:literal),+ $(,)?) => {
         /// Every one, in the paper's order.
         pub const ALL: &[BuiltIn] = &[
-            $(($name, include_str!(concat!("../../../../experiments/", $name, ".toml"))),)+
+            $(($name, include_str!(concat!("../experiments/", $name, ".toml"))),)+
         ];
     };
 }

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
+use aerofed::method::REGISTRY;
+use aerofed::scenario::{Scenario, Uavs, ValidScenario};
 use sha2::{Digest, Sha256};
 
 use super::stored::StoredRun;
 use crate::Error;
-use crate::method::REGISTRY;
-use crate::scenario::{Scenario, Uavs, ValidScenario};
 
 /// A method with settings of its own, and what it is called.
 ///
@@ -17,11 +17,11 @@ use crate::scenario::{Scenario, Uavs, ValidScenario};
 /// needs quoting in a shell, unless a value does.
 ///
 /// ```
-/// use aerofed::experiment::plan::Contender;
+/// use aerofed_experiment::plan::Contender;
 /// let list = Contender::parse_list("hfl,long=hfl:allocation.local_iterations=20")?;
 /// assert_eq!((list[0].label.as_str(), list[1].label.as_str()), ("hfl", "long"));
 /// assert_eq!(list[1].settings, ["allocation.local_iterations=20"]);
-/// # Ok::<(), aerofed::Error>(())
+/// # Ok::<(), aerofed_experiment::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contender {
@@ -304,10 +304,11 @@ impl ComparePlan {
     /// When one is missing, or its folder holds something else.
     pub fn stored(&self, folder: &Path) -> Result<Vec<Vec<StoredRun>>, Error> {
         let find = |run: &PlannedRun| {
-            StoredRun::find(folder, run)?.ok_or_else(|| Error::Output {
+            let missing = || aerofed::Error::Output {
                 path: folder.join(run.folder_name()),
                 reason: "is missing".into(),
-            })
+            };
+            Ok(StoredRun::find(folder, run)?.ok_or_else(missing)?)
         };
         let of_contender = |runs: &Vec<PlannedRun>| runs.iter().map(find).collect();
         self.runs()?.iter().map(of_contender).collect()

@@ -1,16 +1,18 @@
 //! Runs what is missing, several runs at a time.
 
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use aerofed::learn::DataStore;
+use aerofed::record::{RoundRecord, Summary};
+use aerofed::session::{Keeping, Session};
+use aerofed::{Method, Simulation, ValidScenario};
+
 use super::plan::{PlannedRun, distinct};
 use super::stored::StoredRun;
-use crate::record::{RoundRecord, StoppedBy, Summary};
-use crate::run_folder::RunFolder;
-use crate::{Error, Method};
+use crate::Error;
 
 /// What a watcher hears.
 pub enum News<'a> {
@@ -32,14 +34,14 @@ pub struct Done {
     /// Runs that were done now.
     pub ran: usize,
     /// Runs that failed, by their folder's name.
-    pub failures: Vec<(String, Error)>,
+    pub failures: Vec<(String, aerofed::Error)>,
     /// Whether it was told to stop before everything was done.
     pub interrupted: bool,
 }
 
 /// Does the runs that `folder` does not hold yet, each once, `jobs` at a time with one thread each. A
 /// run appears in the folder when it is finished, and not before. When `stop` is raised, runs under
-/// way are dropped at the end of their round.
+/// way are set down at the end of their round, and go on from there the next time. Every data set is loaded once, into `store`.
 ///
 /// # Errors
 /// When the folder cannot be used: it cannot be written to, or holds something else under a run's
@@ -48,10 +50,11 @@ pub fn run_missing(
     runs: &[&PlannedRun],
     folder: &Path,
     jobs: usize,
+    store: &DataStore,
     stop: &AtomicBool,
     watch: &(dyn Fn(&PlannedRun, News) + Sync),
 ) -> Result<Done, Error> {
-    fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+    fs::create_dir_all(folder).map_err(aerofed::Error::io("create", folder))?;
     let mut missing = Vec::new();
     let mut done = Done::default();
     for run in distinct(runs.iter().copied()) {
@@ -71,7 +74,7 @@ pub fn run_missing(
             let Some(&run) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else {
                 break;
             };
-            let outcome = run_one(run, folder, stop, watch);
+            let outcome = run_one(run, folder, store, stop, watch);
             let mut done = shared.lock().unwrap_or_else(PoisonError::into_inner);
             match outcome {
                 Ok(Some(summary)) => {
@@ -80,7 +83,10 @@ pub fn run_missing(
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    let own_fault = matches!(error, Error::Decision { .. } | Error::Cell(_));
+                    let own_fault = matches!(
+                        error,
+                        aerofed::Error::Decision { .. } | aerofed::Error::Cell(_)
+                    );
                     hopeless.fetch_or(!own_fault, Ordering::Relaxed);
                     done.failures.push((run.folder_name(), error));
                     watch(run, News::Failed);
@@ -99,33 +105,39 @@ pub fn run_missing(
     Ok(done)
 }
 
-/// What it came to; nothing when it was told to stop.
+/// What it came to; nothing when it was told to stop. Then it is set down, and the next time goes on from there.
 fn run_one(
     run: &PlannedRun,
     folder: &Path,
+    store: &DataStore,
     stop: &AtomicBool,
     watch: &(dyn Fn(&PlannedRun, News) + Sync),
-) -> Result<Option<Summary>, Error> {
-    let mut written = RunFolder::create(&folder.join(run.folder_name()), &run.scenario, false)?;
-    let mut appended = Ok(());
-    let outcome = crate::run::run(&run.scenario, &mut Method::of(&run.scenario), |record| {
-        appended = written.append(record);
-        watch(run, News::Round(record));
-        match appended.is_err() || stop.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+) -> Result<Option<Summary>, aerofed::Error> {
+    let path = folder.join(run.folder_name());
+    let set_up = |scenario: &ValidScenario| {
+        let method = Method::of(scenario);
+        let builder = Simulation::builder(scenario).threads(1);
+        Ok((builder.data(store.get(scenario)?).build()?, method))
+    };
+    let keeping = Keeping {
+        checkpoint_every: 0,
+        ..Keeping::default()
+    };
+    let mut session = Session::begin_or_resume(&path, &run.scenario, keeping, set_up)?;
+    loop {
+        match session.step() {
+            Ok(Some(record)) => watch(run, News::Round(record)),
+            Ok(None) => break,
+            Err(error) => {
+                session.discard();
+                return Err(error);
+            }
         }
-    });
-    match (outcome, appended) {
-        (Ok(outcome), Ok(())) if outcome.summary.stopped_by != StoppedBy::Interrupted => {
-            written.finish(&outcome)?;
-            Ok(Some(outcome.summary))
-        }
-        (outcome, appended) => {
-            written.discard();
-            outcome.map(|_| ())?;
-            appended?;
-            Ok(None)
+        if stop.load(Ordering::Relaxed) && !session.is_over() {
+            session.set_down()?;
+            return Ok(None);
         }
     }
+    let outcome = session.finish(|_, _| Ok(Vec::new()))?;
+    Ok(Some(outcome.summary))
 }

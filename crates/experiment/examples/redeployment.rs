@@ -1,7 +1,7 @@
 //! What each redeployment recovers after losses of UAVs, and for how much energy: the counterparts of the paper's Tables III
 //! and IV, and the sweep over λ_9.
 //!
-//! `cargo run --release -p aerofed --example redeployment [LAYOUTS]` prints Markdown.
+//! `cargo run --release -p aerofed-experiment --example redeployment [LAYOUTS]` prints Markdown.
 #![allow(clippy::print_stdout, reason = "an example")]
 
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use aerofed::Scenario;
 use aerofed::decide::redeploy::{
     CoverageMeasure, JointGreedy, MarginalGains, Redeployment, Stay, TwoStage,
 };
-use aerofed::experiment::redeployment::{LossStep, LossStudy, loss_labels};
+use aerofed_experiment::redeployment::{LossStep, LossStudy, loss_labels};
 
 const DEVICES: usize = 150;
 /// Losses as the paper numbers UAVs, from 1.

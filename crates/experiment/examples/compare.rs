@@ -1,15 +1,16 @@
 //! Two ways of running a fleet over three seeds, through the library: what 40 % accuracy costs each.
 //!
-//! `cargo run --release -p aerofed --example compare [FOLDER]`; with the same folder again, nothing is run twice.
+//! `cargo run --release -p aerofed-experiment --example compare [FOLDER]`; with the same folder again, nothing is run twice.
 #![allow(clippy::print_stdout, reason = "an example")]
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use aerofed::experiment::comparison::Comparison;
-use aerofed::experiment::plan::{ComparePlan, Contender};
-use aerofed::experiment::runner::run_missing;
-use aerofed::{Error, Scenario};
+use aerofed::Scenario;
+use aerofed_experiment::Error;
+use aerofed_experiment::comparison::Comparison;
+use aerofed_experiment::plan::{ComparePlan, Contender};
+use aerofed_experiment::runner::run_missing;
 
 pub(crate) fn main() -> Result<(), Error> {
     let folder = std::env::args().nth(1).map_or_else(
