@@ -14,7 +14,7 @@ mod oort;
 mod share;
 mod threshold;
 
-pub use adaptive::{Adaptive, AgentView, Policy, PolicyError};
+pub use adaptive::{Adaptive, AgentView};
 pub use oort::Oort;
 pub use share::{Preference, Share};
 pub use threshold::FixedThreshold;

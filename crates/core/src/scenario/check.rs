@@ -6,10 +6,8 @@ use std::ops::RangeInclusive;
 use aerofed_data::PartitionKind;
 use aerofed_nn::ModelSpec;
 
-use crate::decide::association::Policy;
-
 use super::{
-    Allocation, Channel, DataSet, Layout, Mobility, Scenario, Span, ValidScenario, Weights,
+    Allocation, Channel, DataSet, Layout, Mobility, Policy, Scenario, Span, ValidScenario, Weights,
 };
 
 /// Why a scenario is refused.

@@ -9,6 +9,7 @@ mod check;
 mod defaults;
 mod faults;
 mod methods;
+mod policy;
 mod selection;
 mod text;
 
@@ -22,10 +23,10 @@ use serde::{Deserialize, Serialize};
 pub use check::ScenarioError;
 pub use faults::{Fault, Moment};
 pub use methods::{Ahfed, Fedprox, Hierfavg, Methods, Oort};
+pub use policy::{Policy, PolicyError};
 pub use selection::{AgentReward, AgentState, Diversity, Fitness, Selection, Td3};
 pub use text::{PAPER, QUICKSTART};
 
-use crate::decide::association::Policy;
 use crate::geometry::Point;
 pub use crate::solve::bandwidth::Method as BandwidthSolver;
 
