@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use aerofed::experiment::comparison::Comparison;
 use aerofed::experiment::plan::{ComparePlan, Contender};
 use aerofed::experiment::runner::run_missing;
+use aerofed::method::Registry;
 use aerofed::{Error, Scenario};
 
 pub(crate) fn main() -> Result<(), Error> {
@@ -24,14 +25,16 @@ pub(crate) fn main() -> Result<(), Error> {
         "stop.max_rounds=4",
     ];
     let base = Scenario::parse("name = \"example\"", &settings)?;
-    let contenders = Contender::parse_list("hfl,hfl with P1=hfl:allocation.kind=p1")?;
+    let registry = Registry::builtin(); // or with methods of your own: registry.add(...)
+    let methods = "hfl,hfl with P1=hfl:allocation.kind=p1";
+    let contenders = Contender::parse_list(&registry, methods)?;
     let plan = ComparePlan::new(base, contenders, 1..=3, vec![0.4], false)?;
 
     let stop = AtomicBool::new(false); // raise it to end early
-    let runs = plan.runs()?;
+    let runs = plan.runs(&registry)?;
     let runs: Vec<_> = runs.iter().flatten().collect();
-    run_missing(&runs, &folder, 2, &stop, &|_, _| {})?;
-    let stored = plan.stored(&folder)?;
+    run_missing(&registry, &runs, &folder, 2, &stop, &|_, _| {})?;
+    let stored = plan.stored(&registry, &folder)?;
     println!("{}", Comparison::new(&plan, &stored).markdown());
     Ok(())
 }

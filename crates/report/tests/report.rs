@@ -43,7 +43,7 @@ fn run(folder: &Path, settings: &[&str]) -> RunLog {
     let scenario = Scenario::parse(SMALL, settings).unwrap();
     let scenario = scenario.check().unwrap();
     let mut folder = RunFolder::create(folder, &scenario, false).unwrap();
-    let mut method = Method::of(&scenario);
+    let mut method = Method::of(&scenario).unwrap();
     let outcome = aerofed::run(&scenario, &mut method, |record| {
         folder.append(record).unwrap();
         ControlFlow::Continue(())

@@ -1,6 +1,6 @@
 //! `aerofed methods`
 
-use aerofed::method::REGISTRY;
+use aerofed::method::Registry;
 use anyhow::Result;
 
 use crate::console;
@@ -11,7 +11,7 @@ pub(crate) fn run() -> Result<()> {
         .map(|entry| entry.name.len())
         .max()
         .unwrap_or(0);
-    for entry in REGISTRY {
+    for entry in Registry::builtin().entries() {
         console::result(&format!("{:width$}  {}", entry.name, entry.summary))?;
     }
     Ok(())

@@ -151,7 +151,7 @@ impl Work {
             }
         };
         Ok(Self {
-            method: Method::of(&scenario),
+            method: Method::of(&scenario)?,
             checkpoints: Checkpoints::new(folder.partial(), Fingerprint::of(&scenario)?),
             scenario,
             run,
@@ -180,7 +180,7 @@ impl Work {
         let scenario = left.scenario()?;
         let fingerprint = Fingerprint::of(&scenario)?;
         let take_up = |saved: &[u8]| {
-            let mut method = Method::of(&scenario);
+            let mut method = Method::of(&scenario)?;
             Run::resume(&scenario, &mut method, args.threads(), saved).map(|run| (method, run))
         };
         let refused = |error: &aerofed::Error| console::message(&format!("{error}; not used"));
@@ -188,7 +188,7 @@ impl Work {
             Checkpoints::new(left.folder(), fingerprint.clone()).latest(take_up, refused)?;
         let (method, run) = match latest {
             Some(both) => both,
-            None => (Method::of(&scenario), Run::new(&scenario, args.threads())?),
+            None => (Method::of(&scenario)?, Run::new(&scenario, args.threads())?),
         };
         if !args.quiet {
             let round = run.records().len();

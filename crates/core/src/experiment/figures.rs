@@ -10,7 +10,7 @@ use super::results::{Axis, Panel, PanelKind, Point, Series, Tick};
 use super::statistics::Estimate;
 use super::stored::StoredRun;
 use super::sweep::{Case, Finished, Sweep};
-use crate::method::REGISTRY;
+use crate::method::Registry;
 
 /// Numbers for looks: a method keeps its colour through all figures, labels of it that stand side by
 /// side are shades of that.
@@ -23,7 +23,7 @@ pub struct Styles {
 impl Default for Styles {
     fn default() -> Self {
         Self {
-            methods: REGISTRY.iter().map(|entry| entry.name.into()).collect(),
+            methods: Registry::builtin().names().map(Into::into).collect(),
             labels: Vec::new(),
         }
     }

@@ -7,7 +7,7 @@ use super::redeployment::{ANY_ONE, LossStep, LossStudy, loss_labels};
 use super::results::{Cell, Claim, Map, Row, Table};
 use super::statistics::Estimate;
 use crate::Error;
-use crate::decide::redeploy;
+use crate::method::parts::RedeploymentPart;
 use crate::scenario::Scenario;
 
 /// What a redeployment experiment found.
@@ -90,9 +90,17 @@ fn steps_of(
         .check()?
         .redeploy
         .clone();
+    let Some(search) = RedeploymentPart::overriding(config.method) else {
+        return Err(Error::Plan {
+            place: format!("redeployment method {:?}", method.label),
+            reason:
+                "sets no `redeploy.method`, allowed: none, two_stage, joint_greedy, marginal_gains"
+                    .into(),
+        });
+    };
     let mut steps = Steps::new();
     for loss in &plan.losses {
-        let layouts = study.in_all(loss, &|| redeploy::from_config(&config));
+        let layouts = study.in_all(loss, &|| search.build(&config));
         for step in 0..loss.len() {
             steps.push(
                 layouts

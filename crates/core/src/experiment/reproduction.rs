@@ -17,6 +17,7 @@ use super::stored::{StoredRun, word};
 use super::sweep::{Finished, Sweep};
 use super::{check_place, write_whole};
 use crate::Error;
+use crate::method::Registry;
 
 /// What was asked for: `request.json`, complete enough to do it again anywhere.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -120,7 +121,7 @@ impl Reproduction {
     ///
     /// # Errors
     /// When an experiment cannot be run as written.
-    pub fn new(request: &Request) -> Result<Self, Error> {
+    pub fn new(registry: &Registry, request: &Request) -> Result<Self, Error> {
         let mut reproduction = Self {
             scale: request.scale,
             sweeps: Vec::new(),
@@ -142,7 +143,9 @@ impl Reproduction {
                 });
                 continue;
             }
-            reproduction.sweeps.push(Sweep::new(description, request)?);
+            reproduction
+                .sweeps
+                .push(Sweep::new(registry, description, request)?);
         }
         Ok(reproduction)
     }

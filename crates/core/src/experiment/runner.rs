@@ -8,10 +8,11 @@ use std::sync::{Mutex, PoisonError};
 
 use super::plan::{PlannedRun, distinct};
 use super::stored::StoredRun;
+use crate::Error;
+use crate::method::Registry;
 use crate::record::{RoundRecord, StoppedBy, Summary};
 use crate::run::run_on;
 use crate::run_folder::RunFolder;
-use crate::{Error, Method};
 
 /// What a watcher hears.
 pub enum News<'a> {
@@ -46,6 +47,7 @@ pub struct Done {
 /// When the folder cannot be used: it cannot be written to, or holds something else under a run's
 /// name. Runs that fail on their own account are reported in [`Done`].
 pub fn run_missing(
+    registry: &Registry,
     runs: &[&PlannedRun],
     folder: &Path,
     jobs: usize,
@@ -72,7 +74,7 @@ pub fn run_missing(
             let Some(&run) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else {
                 break;
             };
-            let outcome = run_one(run, folder, stop, watch);
+            let outcome = run_one(registry, run, folder, stop, watch);
             let mut done = shared.lock().unwrap_or_else(PoisonError::into_inner);
             match outcome {
                 Ok(Some(summary)) => {
@@ -102,14 +104,16 @@ pub fn run_missing(
 
 /// What it came to; nothing when it was told to stop.
 fn run_one(
+    registry: &Registry,
     run: &PlannedRun,
     folder: &Path,
     stop: &AtomicBool,
     watch: &(dyn Fn(&PlannedRun, News) + Sync),
 ) -> Result<Option<Summary>, Error> {
+    let mut method = registry.method(&run.scenario)?;
     let mut written = RunFolder::create(&folder.join(run.folder_name()), &run.scenario, false)?;
     let mut appended = Ok(());
-    let outcome = run_on(&run.scenario, &mut Method::of(&run.scenario), 1, |record| {
+    let outcome = run_on(&run.scenario, &mut method, 1, |record| {
         appended = written.append(record);
         watch(run, News::Round(record));
         match appended.is_err() || stop.load(Ordering::Relaxed) {

@@ -291,7 +291,7 @@ mod tests {
         "#;
         let scenario = Scenario::parse(text, &[""; 0]).unwrap().check().unwrap();
         let mut simulation = Simulation::new(&scenario, 1).unwrap();
-        let mut method = Method::of(&scenario);
+        let mut method = Method::of(&scenario).unwrap();
         let first_model = simulation.global_model.clone();
         for _ in 0..2 {
             let record = simulation.step(&mut method).unwrap().unwrap();

@@ -376,7 +376,7 @@ mod tests {
         let trained = opening.coverage.cells[0][0];
         let mut selection = vec![Vec::new(); scenario.uavs.count];
         selection[0].push(trained);
-        let mut method = Method::of(&scenario);
+        let mut method = Method::of(&scenario).unwrap();
         simulation
             .close_round(opening, selection, &mut method)
             .unwrap();

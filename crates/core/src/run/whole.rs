@@ -14,13 +14,13 @@ use super::{Outcome, Simulation, stop_rule};
 /// ```
 /// use aerofed::{Method, Scenario, run::Run};
 /// let scenario = Scenario::parse("[devices]\ncount = 10\n[data]\ndata_volume = 50", &["stop.max_rounds=2"])?.check()?;
-/// let mut method = Method::of(&scenario);
+/// let mut method = Method::of(&scenario).unwrap();
 /// let mut run = Run::new(&scenario, 1)?;
 /// run.step(&mut method)?;
 /// let saved = run.save(&method);
 ///
 /// // Later, in another process:
-/// let mut method = Method::of(&scenario);
+/// let mut method = Method::of(&scenario).unwrap();
 /// let mut run = Run::resume(&scenario, &mut method, 1, &saved)?;
 /// while let Some(record) = run.step(&mut method)? {
 ///     assert_eq!(record.round, 2);
