@@ -7,6 +7,7 @@ use std::sync::PoisonError;
 
 use aerofed::experiment::plan::{PlannedRun, distinct};
 use aerofed::experiment::runner::{Done, News, run_missing};
+use aerofed::method::Registry;
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -42,14 +43,19 @@ pub(crate) struct BatchArgs {
 
 impl BatchArgs {
     /// Does what `folder` does not hold yet.
-    pub(crate) fn run(&self, runs: &[&PlannedRun], folder: &Path) -> Result<Done> {
+    pub(crate) fn run(
+        &self,
+        registry: &Registry,
+        runs: &[&PlannedRun],
+        folder: &Path,
+    ) -> Result<Done> {
         let jobs = match self.jobs {
             Some(jobs) => usize::from(jobs),
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let stop = interruption()?;
         let progress = Progress::start(&distinct(runs.iter().copied()), self.quiet);
-        let done = run_missing(runs, folder, jobs, &stop, &|run, news| {
+        let done = run_missing(registry, runs, folder, jobs, &stop, &|run, news| {
             progress.hear(run, &news);
         });
         progress.finish();

@@ -6,13 +6,11 @@ use anyhow::Result;
 use crate::console;
 
 pub(crate) fn run() -> Result<()> {
-    let width = REGISTRY
-        .iter()
-        .map(|entry| entry.name.len())
-        .max()
-        .unwrap_or(0);
-    for entry in Registry::builtin().entries() {
-        console::result(&format!("{:width$}  {}", entry.name, entry.summary))?;
+    let registry = Registry::builtin();
+    let width = registry.names().map(str::len).max().unwrap_or(0);
+    for entry in registry.entries() {
+        let (name, summary) = (entry.name(), entry.summary());
+        console::result(&format!("{name:width$}  {summary}"))?;
     }
     Ok(())
 }

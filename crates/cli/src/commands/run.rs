@@ -135,6 +135,7 @@ struct Work {
 impl Work {
     fn begin(args: &RunArgs) -> Result<Self> {
         let scenario = scenario::load(args.scenario.as_ref(), &args.all_settings())?;
+        let method = Method::of(&scenario)?;
         let out = match &args.out {
             Some(path) if path.as_os_str().is_empty() => {
                 return Err(BadInput("`--out` is empty, allowed: a folder".into()).into());
@@ -151,7 +152,7 @@ impl Work {
             }
         };
         Ok(Self {
-            method: Method::of(&scenario)?,
+            method,
             checkpoints: Checkpoints::new(folder.partial(), Fingerprint::of(&scenario)?),
             scenario,
             run,
@@ -178,6 +179,7 @@ impl Work {
             return Ok(None);
         };
         let scenario = left.scenario()?;
+        let fresh = Method::of(&scenario)?;
         let fingerprint = Fingerprint::of(&scenario)?;
         let take_up = |saved: &[u8]| {
             let mut method = Method::of(&scenario)?;
@@ -188,7 +190,7 @@ impl Work {
             Checkpoints::new(left.folder(), fingerprint.clone()).latest(take_up, refused)?;
         let (method, run) = match latest {
             Some(both) => both,
-            None => (Method::of(&scenario)?, Run::new(&scenario, args.threads())?),
+            None => (fresh, Run::new(&scenario, args.threads())?),
         };
         if !args.quiet {
             let round = run.records().len();

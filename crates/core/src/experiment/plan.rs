@@ -6,11 +6,11 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::settings::{check_own, check_shared, own_scenario};
+use super::settings::{check_own, check_shared, check_world, own_scenario};
 use super::stored::StoredRun;
 use crate::Error;
 use crate::method::Registry;
-use crate::scenario::{Scenario, Uavs, ValidScenario};
+use crate::scenario::{Scenario, ValidScenario};
 
 /// A method with settings of its own, and what it is called.
 ///
@@ -275,7 +275,7 @@ impl ComparePlan {
     /// scenario is read by no contender.
     pub fn runs(&self, registry: &Registry) -> Result<Vec<Vec<PlannedRun>>, Error> {
         for contender in &self.contenders {
-            self.check_settings(contender)?;
+            check_world(&self.base, contender)?;
         }
         check_shared(registry, &self.base, &self.contenders)?;
         let of = |contender: &Contender| {
@@ -288,19 +288,6 @@ impl ComparePlan {
             self.seeds.iter().map(run).collect()
         };
         self.contenders.iter().map(of).collect()
-    }
-
-    /// Refuses settings that change what all contenders share.
-    fn check_settings(&self, contender: &Contender) -> Result<(), Error> {
-        let text = self.base.to_toml()?;
-        for (place, setting) in contender.settings.iter().enumerate() {
-            let theirs = Scenario::parse(&text, &contender.settings[..=place])?;
-            if let Some(field) = first_shared_change(&self.base, &theirs) {
-                let reason = format!("`{setting}` changes `{field}`, which all methods share");
-                return Err(bad(&contender.label, &reason));
-            }
-        }
-        Ok(())
     }
 
     /// The finished runs of [`ComparePlan::runs`] in a folder.
@@ -330,32 +317,6 @@ impl ComparePlan {
         };
         Ok(shared.to_toml()?)
     }
-}
-
-/// The first field in which scenarios differ although every method has to meet the same world and the same targets.
-/// What a UAV keeps back (`uavs.reserve`) is a decision.
-fn first_shared_change(base: &Scenario, theirs: &Scenario) -> Option<&'static str> {
-    let uavs = Uavs {
-        reserve: base.uavs.reserve,
-        ..theirs.uavs.clone()
-    };
-    let same = [
-        ("area", theirs.area == base.area),
-        ("devices", theirs.devices == base.devices),
-        ("uavs", uavs == base.uavs),
-        ("radio", theirs.radio == base.radio),
-        ("channel", theirs.channel == base.channel),
-        ("mobility", theirs.mobility == base.mobility),
-        ("data", theirs.data == base.data),
-        ("faults", theirs.faults == base.faults),
-        ("stop.targets", theirs.stop.targets == base.stop.targets),
-        (
-            "stop.target_accuracy",
-            theirs.stop.target_accuracy == base.stop.target_accuracy,
-        ),
-    ];
-    let changed = same.into_iter().find(|(_, same)| !same);
-    changed.map(|(field, _)| field)
 }
 
 #[cfg(test)]
@@ -488,7 +449,7 @@ mod tests {
         for setting in [
             "uavs.reserve=none",
             "stop.max_rounds=9",
-            "selection.share=0.3",
+            "allocation.local_iterations=3",
         ] {
             assert_eq!(refused(setting), None, "{setting}");
         }
