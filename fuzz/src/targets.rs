@@ -239,7 +239,7 @@ pub fn checkpoint(data: &[u8]) {
         let sealed = checkpoint::seal(data, fingerprint);
         let body = checkpoint::open(&sealed, fingerprint).unwrap();
         assert_eq!(body, data);
-        let mut method = Method::of(scenario);
+        let mut method = Method::of(scenario).unwrap();
         if run.take_up(&mut method, body).is_ok() {
             // What is accepted can be saved again, and gone on with; odd numbers may end in an error.
             _ = run.save(&method);

@@ -60,7 +60,7 @@ fn cost_of_target(allocation: &str, seed: u64) -> Result<[f64; 4], Error> {
         "stop.max_rounds=200".into(),
     ];
     let scenario = Scenario::parse(QUICKSTART, &settings)?.check()?;
-    let outcome = run(&scenario, &mut Method::of(&scenario), |_| {
+    let outcome = run(&scenario, &mut Method::of(&scenario)?, |_| {
         ControlFlow::Continue(())
     })?;
     let (mut devices, mut steps) = (0.0, 0.0);

@@ -44,7 +44,7 @@ pub(crate) fn main() -> Result<(), Error> {
         allocation: Box::new(Equal {
             local_iterations: 8,
         }),
-        ..Method::of(&scenario)
+        ..Method::of(&scenario)?
     };
     let outcome = run(&scenario, &mut method, |record| {
         let (devices, accuracy) = (record.selected, 100.0 * record.test_accuracy);

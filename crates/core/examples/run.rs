@@ -16,7 +16,7 @@ pub(crate) fn main() -> Result<(), Error> {
         "stop.max_rounds=4",
     ];
     let scenario = Scenario::parse("name = \"example\"", &settings)?.check()?;
-    let mut method = Method::of(&scenario);
+    let mut method = Method::of(&scenario)?;
     let outcome = run(&scenario, &mut method, |round| {
         println!(
             "round {}: {:.1} %, {} of {} covered devices, {:.2} s",

@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let rounds: usize = arguments.next().map_or(Ok(5_000), |text| text.parse())?;
     let settings: Vec<String> = arguments.collect();
     let scenario = Scenario::parse(SCENARIO, &settings)?.check()?;
-    let mut method = Method::of(&scenario);
+    let mut method = Method::of(&scenario)?;
     let mut simulation = Simulation::new(&scenario, 1)?;
     let out = std::env::temp_dir().join(format!("aerofed-soak-{}", std::process::id()));
     let mut folder = RunFolder::create(&out, &scenario, false)?;

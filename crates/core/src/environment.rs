@@ -28,9 +28,10 @@ use std::sync::Arc;
 
 use crate::decide::association::{AgentView, Needs, Prescribed, above};
 use crate::learn::DataStore;
+use crate::method::parts::AssociationPart;
 use crate::record::RoundRecord;
 use crate::run::{Opening, Simulation, stop_rule};
-use crate::scenario::ValidScenario;
+use crate::scenario::{Association, ScenarioError, ValidScenario};
 use crate::{Error, Method, Scenario};
 
 /// States of all UAVs; none for those that cover nobody or are not there.
@@ -93,7 +94,7 @@ impl Environment {
     /// Begins a run with another seed. Empty when no UAV ever gets to choose.
     ///
     /// # Errors
-    /// When the data cannot be loaded, or the model does not fit it.
+    /// When the data cannot be loaded, the model does not fit it, or the scenario's method leaves no thresholds to choose.
     pub fn reset(&mut self, seed: u64) -> Result<States, Error> {
         let scenario = Scenario {
             seed,
@@ -102,7 +103,7 @@ impl Environment {
         let scenario = scenario.check()?;
         let builder = Simulation::builder(&scenario).threads(self.threads);
         let simulation = builder.data(self.store.get(&scenario)?).build()?;
-        let method = Method::of(&scenario);
+        let method = Method::of(&with_agents(&scenario)?)?;
         let view = AgentView::new(&scenario);
         self.scenario = scenario;
         self.open(simulation, method, view)
@@ -168,4 +169,21 @@ impl Environment {
         });
         Ok(states)
     }
+}
+
+/// The scenario in which its method's devices are chosen by agents, as they are here from outside.
+fn with_agents(scenario: &ValidScenario) -> Result<ValidScenario, Error> {
+    let asked = AssociationPart::overriding(&scenario.association);
+    if let Some(other) = asked.filter(|part| *part != AssociationPart::Td3) {
+        return Err(Error::Scenario(ScenarioError::Field {
+            field: "association.kind".into(),
+            value: format!("{:?}", other.describe().name),
+            allowed: "auto, td3: thresholds are chosen from outside".into(),
+        }));
+    }
+    let scenario = Scenario {
+        association: Association::Td3 {},
+        ..Scenario::clone(scenario)
+    };
+    Ok(scenario.check()?)
 }

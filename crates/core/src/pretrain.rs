@@ -9,9 +9,8 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use crate::Error;
-use crate::decide::association::{AgentView, Policy};
 use crate::environment::Environment;
-use crate::scenario::{Scenario, ValidScenario};
+use crate::scenario::{Policy, Scenario, ValidScenario};
 use crate::seed::{Random, Stream, stream};
 use crate::solve::replay::Transition;
 use crate::solve::td3::{Settings, Td3};
@@ -170,7 +169,7 @@ fn newborn(scenario: &ValidScenario, rng: &mut Random) -> Result<Td3, Error> {
         replay_capacity: 1_000_000,
         ..Policy::settings(&scenario.td3)
     };
-    let state_len = AgentView::state_len(scenario.td3.state);
+    let state_len = scenario.td3.state.length();
     Ok(Td3::new(settings, state_len, 1, rng)?)
 }
 

@@ -7,10 +7,12 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use aerofed::Scenario;
+use aerofed::learn::DataStore;
+use aerofed::method::Registry;
 use aerofed_experiment::Error;
 use aerofed_experiment::comparison::Comparison;
 use aerofed_experiment::plan::{ComparePlan, Contender};
-use aerofed_experiment::runner::run_missing;
+use aerofed_experiment::runner::Runner;
 
 pub(crate) fn main() -> Result<(), Error> {
     let folder = std::env::args().nth(1).map_or_else(
@@ -25,14 +27,22 @@ pub(crate) fn main() -> Result<(), Error> {
         "stop.max_rounds=4",
     ];
     let base = Scenario::parse("name = \"example\"", &settings)?;
-    let contenders = Contender::parse_list("hfl,hfl with P1=hfl:allocation.kind=p1")?;
+    let registry = Registry::builtin(); // or with methods of your own: registry.add(...)
+    let methods = "hfl,hfl with P1=hfl:allocation.kind=p1";
+    let contenders = Contender::parse_list(&registry, methods)?;
     let plan = ComparePlan::new(base, contenders, 1..=3, vec![0.4], false)?;
 
     let stop = AtomicBool::new(false); // raise it to end early
-    let runs = plan.runs()?;
+    let runs = plan.runs(&registry)?;
     let runs: Vec<_> = runs.iter().flatten().collect();
-    run_missing(&runs, &folder, 2, &stop, &|_, _| {})?;
-    let stored = plan.stored(&folder)?;
+    let runner = Runner {
+        registry: &registry,
+        store: &DataStore::new(), // the data are loaded once for all runs
+        jobs: 2,
+        stop: &stop,
+    };
+    runner.run_missing(&runs, &folder, &|_, _| {})?;
+    let stored = plan.stored(&registry, &folder)?;
     println!("{}", Comparison::new(&plan, &stored).markdown());
     Ok(())
 }

@@ -352,10 +352,11 @@ mod tests {
     use super::super::stored::tests::run;
     use super::*;
     use aerofed::Scenario;
+    use aerofed::method::Registry;
     use aerofed::record::StoppedBy;
 
     fn plan(methods: &str) -> ComparePlan {
-        let contenders = Contender::parse_list(methods).unwrap();
+        let contenders = Contender::parse_list(&Registry::builtin(), methods).unwrap();
         ComparePlan::new(
             Scenario::default(),
             contenders,

@@ -22,6 +22,7 @@ pub mod redeployment;
 pub mod reproduction;
 pub mod results;
 pub mod runner;
+mod settings;
 pub mod statistics;
 pub mod stored;
 pub mod styles;

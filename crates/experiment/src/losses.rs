@@ -1,6 +1,6 @@
 //! Tables, maps and claims of an experiment in which UAVs are lost.
 
-use aerofed::decide::redeploy;
+use aerofed::method::parts::RedeploymentPart;
 use aerofed::scenario::Scenario;
 
 use super::claims::{Samples, against, judge};
@@ -91,9 +91,17 @@ fn steps_of(
         .check()?
         .redeploy
         .clone();
+    let Some(search) = RedeploymentPart::overriding(config.method) else {
+        return Err(Error::Plan {
+            place: format!("redeployment method {:?}", method.label),
+            reason:
+                "sets no `redeploy.method`, allowed: none, two_stage, joint_greedy, marginal_gains"
+                    .into(),
+        });
+    };
     let mut steps = Steps::new();
     for loss in &plan.losses {
-        let layouts = study.in_all(loss, &|| redeploy::from_config(&config));
+        let layouts = study.in_all(loss, &|| search.build(&config));
         for step in 0..loss.len() {
             steps.push(
                 layouts

@@ -4,10 +4,11 @@ use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use aerofed::method::REGISTRY;
-use aerofed::scenario::{Scenario, Uavs, ValidScenario};
+use aerofed::method::Registry;
+use aerofed::scenario::{Scenario, ValidScenario};
 use sha2::{Digest, Sha256};
 
+use super::settings::{check_own, check_shared, check_world, own_scenario};
 use super::stored::StoredRun;
 use crate::Error;
 
@@ -17,8 +18,10 @@ use crate::Error;
 /// needs quoting in a shell, unless a value does.
 ///
 /// ```
+/// use aerofed::method::Registry;
 /// use aerofed_experiment::plan::Contender;
-/// let list = Contender::parse_list("hfl,long=hfl:allocation.local_iterations=20")?;
+/// let list = "hfl,long=hfl:allocation.local_iterations=20";
+/// let list = Contender::parse_list(&Registry::builtin(), list)?;
 /// assert_eq!((list[0].label.as_str(), list[1].label.as_str()), ("hfl", "long"));
 /// assert_eq!(list[1].settings, ["allocation.local_iterations=20"]);
 /// # Ok::<(), aerofed_experiment::Error>(())
@@ -38,23 +41,23 @@ impl Contender {
     ///
     /// # Errors
     /// When an entry is empty, names no registered method or a label twice.
-    pub fn parse_list(text: &str) -> Result<Vec<Self>, Error> {
-        Self::parse_all(&split(text, ','))
+    pub fn parse_list(registry: &Registry, text: &str) -> Result<Vec<Self>, Error> {
+        Self::parse_all(registry, &split(text, ','))
     }
 
     /// Reads entries; `all` stands for every registered method.
     ///
     /// # Errors
     /// As [`Contender::parse_list`].
-    pub fn parse_all(entries: &[impl AsRef<str>]) -> Result<Vec<Self>, Error> {
+    pub fn parse_all(registry: &Registry, entries: &[impl AsRef<str>]) -> Result<Vec<Self>, Error> {
         let mut all: Vec<Self> = Vec::new();
         for entry in entries {
             let found = match entry.as_ref().trim() {
-                "all" => REGISTRY
-                    .iter()
-                    .map(|method| Self::parse(method.name))
+                "all" => registry
+                    .names()
+                    .map(|name| Self::parse(registry, name))
                     .collect::<Result<_, _>>()?,
-                entry => vec![Self::parse(entry)?],
+                entry => vec![Self::parse(registry, entry)?],
             };
             for contender in found {
                 if all.iter().any(|other| other.label == contender.label) {
@@ -71,15 +74,15 @@ impl Contender {
     ///
     /// # Errors
     /// When it names no registered method or sets what the plan sets.
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    pub fn parse(registry: &Registry, text: &str) -> Result<Self, Error> {
         let contender = Self::read(text);
         let Self {
             label,
             method,
             settings,
         } = &contender;
-        if !REGISTRY.iter().any(|entry| entry.name == method) {
-            let known: Vec<_> = REGISTRY.iter().map(|entry| entry.name).collect();
+        if registry.get(method).is_none() {
+            let known: Vec<_> = registry.names().collect();
             let reason = match method.is_empty() {
                 true => "an empty entry in the list of methods".into(),
                 false => format!("no method {method:?}; there are: {}", known.join(", ")),
@@ -114,7 +117,7 @@ impl Contender {
     }
 }
 
-fn bad(entry: &str, reason: &str) -> Error {
+pub(super) fn bad(entry: &str, reason: &str) -> Error {
     Error::Plan {
         place: format!("method {entry:?}"),
         reason: reason.into(),
@@ -154,24 +157,25 @@ pub struct PlannedRun {
 }
 
 impl PlannedRun {
-    /// A contender's run of a scenario under a seed; `change` has the last word.
+    /// A contender's run of a scenario under a seed; `change` has the last word. What the contender's method does not read
+    /// is at its default, so that the run can be done again by itself, and equal runs are the same.
     ///
     /// # Errors
-    /// When the scenario so changed cannot be run.
+    /// When the scenario so changed cannot be run, or the contender sets a field that it does not read.
     pub fn new(
+        registry: &Registry,
         base: &Scenario,
         contender: &Contender,
         seed: u64,
         change: impl FnOnce(&mut Scenario),
     ) -> Result<Self, Error> {
-        let mut scenario = base.clone();
-        if !contender.settings.is_empty() {
-            scenario = Scenario::parse(&scenario.to_toml()?, &contender.settings)?;
-        }
-        scenario.method.clone_from(&contender.method);
+        let mut scenario = own_scenario(base, contender)?;
+        check_own(registry, &scenario, contender)?;
         scenario.seed = seed;
         change(&mut scenario);
-        let scenario = scenario.check()?;
+        let scenario = registry.without_unread(&scenario)?.check()?;
+        // Finds parts that do not go together before anything runs.
+        registry.method(&scenario)?;
         let text = scenario.to_toml()?;
         Ok(Self {
             id: digest(&text),
@@ -268,14 +272,16 @@ impl ComparePlan {
     /// The runs, for each contender one for each seed. A contender can change neither the world nor when runs stop.
     ///
     /// # Errors
-    /// When a contender's settings do not fit the scenario, or are not its own to set.
-    pub fn runs(&self) -> Result<Vec<Vec<PlannedRun>>, Error> {
+    /// When a contender's settings do not fit the scenario, are not its own to set or not read by it, or when a field of the
+    /// scenario is read by no contender.
+    pub fn runs(&self, registry: &Registry) -> Result<Vec<Vec<PlannedRun>>, Error> {
         for contender in &self.contenders {
-            self.check_settings(contender)?;
+            check_world(&self.base, contender)?;
         }
+        check_shared(registry, &self.base, &self.contenders)?;
         let of = |contender: &Contender| {
             let run = |&seed| {
-                PlannedRun::new(&self.base, contender, seed, |scenario| {
+                PlannedRun::new(registry, &self.base, contender, seed, |scenario| {
                     scenario.stop.target_accuracy = self.base.stop.target_accuracy;
                     scenario.stop.targets.clone_from(&self.targets);
                 })
@@ -285,24 +291,11 @@ impl ComparePlan {
         self.contenders.iter().map(of).collect()
     }
 
-    /// Refuses settings that change what all contenders share.
-    fn check_settings(&self, contender: &Contender) -> Result<(), Error> {
-        let text = self.base.to_toml()?;
-        for (place, setting) in contender.settings.iter().enumerate() {
-            let theirs = Scenario::parse(&text, &contender.settings[..=place])?;
-            if let Some(field) = first_shared_change(&self.base, &theirs) {
-                let reason = format!("`{setting}` changes `{field}`, which all methods share");
-                return Err(bad(&contender.label, &reason));
-            }
-        }
-        Ok(())
-    }
-
     /// The finished runs of [`ComparePlan::runs`] in a folder.
     ///
     /// # Errors
     /// When one is missing, or its folder holds something else.
-    pub fn stored(&self, folder: &Path) -> Result<Vec<Vec<StoredRun>>, Error> {
+    pub fn stored(&self, registry: &Registry, folder: &Path) -> Result<Vec<Vec<StoredRun>>, Error> {
         let find = |run: &PlannedRun| {
             let missing = || aerofed::Error::Output {
                 path: folder.join(run.folder_name()),
@@ -311,7 +304,7 @@ impl ComparePlan {
             Ok(StoredRun::find(folder, run)?.ok_or_else(missing)?)
         };
         let of_contender = |runs: &Vec<PlannedRun>| runs.iter().map(find).collect();
-        self.runs()?.iter().map(of_contender).collect()
+        self.runs(registry)?.iter().map(of_contender).collect()
     }
 
     /// What a folder of this comparison must agree on; methods and seeds may be added.
@@ -328,43 +321,20 @@ impl ComparePlan {
     }
 }
 
-/// The first field in which scenarios differ although every method has to meet the same world and the same targets.
-/// What a UAV keeps back (`uavs.reserve`) is a decision.
-fn first_shared_change(base: &Scenario, theirs: &Scenario) -> Option<&'static str> {
-    let uavs = Uavs {
-        reserve: base.uavs.reserve,
-        ..theirs.uavs.clone()
-    };
-    let same = [
-        ("area", theirs.area == base.area),
-        ("devices", theirs.devices == base.devices),
-        ("uavs", uavs == base.uavs),
-        ("radio", theirs.radio == base.radio),
-        ("channel", theirs.channel == base.channel),
-        ("mobility", theirs.mobility == base.mobility),
-        ("data", theirs.data == base.data),
-        ("faults", theirs.faults == base.faults),
-        ("stop.targets", theirs.stop.targets == base.stop.targets),
-        (
-            "stop.target_accuracy",
-            theirs.stop.target_accuracy == base.stop.target_accuracy,
-        ),
-    ];
-    let changed = same.into_iter().find(|(_, same)| !same);
-    changed.map(|(field, _)| field)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn reason(text: &str) -> String {
-        Contender::parse_list(text).unwrap_err().to_string()
+        Contender::parse_list(&Registry::builtin(), text)
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]
     fn lists_keep_what_stands_in_brackets_and_quotes_together() {
         let list = Contender::parse_list(
+            &Registry::builtin(),
             "hfl,two=hfl:stop.targets=[0.5, 0.6]:data.dir=\"a,b:c\",hfl:uavs.layout={kind=\"auto\"}",
         )
         .unwrap();
@@ -374,8 +344,8 @@ mod tests {
             ["stop.targets=[0.5, 0.6]", "data.dir=\"a,b:c\""]
         );
         assert_eq!(list[2].label, "hfl:uavs.layout={kind=\"auto\"}");
-        let all = Contender::parse_list("all").unwrap();
-        assert_eq!(all.len(), REGISTRY.len());
+        let all = Contender::parse_list(&Registry::builtin(), "all").unwrap();
+        assert_eq!(all.len(), Registry::builtin().entries().len());
     }
 
     #[test]
@@ -393,18 +363,29 @@ mod tests {
     #[test]
     fn a_run_is_known_by_its_whole_scenario() {
         let base = Scenario::default();
-        let plain = Contender::parse("hfl").unwrap();
-        let run =
-            |contender: &Contender, seed| PlannedRun::new(&base, contender, seed, |_| {}).unwrap();
+        let plain = Contender::parse(&Registry::builtin(), "hfl").unwrap();
+        let run = |contender: &Contender, seed| {
+            PlannedRun::new(&Registry::builtin(), &base, contender, seed, |_| {}).unwrap()
+        };
         let first = run(&plain, 3);
         assert_eq!(first, run(&plain, 3));
         assert_eq!(first.folder_name(), format!("hfl-3-{}", first.id));
-        let named = Contender::parse("other=hfl:allocation.local_iterations=5").unwrap();
+        let named = Contender::parse(
+            &Registry::builtin(),
+            "other=hfl:training.max_edge_rounds=10",
+        )
+        .unwrap();
         assert_eq!(first.id, run(&named, 3).id, "the default spelled out");
         for other in [
             run(&plain, 4),
-            run(&Contender::parse("direct_drop").unwrap(), 3),
-            run(&Contender::parse("hfl:uavs.speed_mps=15").unwrap(), 3),
+            run(
+                &Contender::parse(&Registry::builtin(), "direct_drop").unwrap(),
+                3,
+            ),
+            run(
+                &Contender::parse(&Registry::builtin(), "hfl:uavs.speed_mps=15").unwrap(),
+                3,
+            ),
         ] {
             assert_ne!(first.id, other.id);
         }
@@ -412,34 +393,46 @@ mod tests {
 
     #[test]
     fn settings_of_a_contender_are_checked_like_any() {
-        let contender = Contender::parse("hfl:uavs.battery_j=-5").unwrap();
-        let error = PlannedRun::new(&Scenario::default(), &contender, 1, |_| {});
+        let contender = Contender::parse(&Registry::builtin(), "hfl:uavs.battery_j=-5").unwrap();
+        let error = PlannedRun::new(
+            &Registry::builtin(),
+            &Scenario::default(),
+            &contender,
+            1,
+            |_| {},
+        );
         assert!(error.unwrap_err().to_string().contains("uavs.battery_j"));
     }
 
     #[test]
     fn runs_stop_at_the_largest_target_unless_full() {
         let plan = |full| {
-            let contenders = Contender::parse_list("hfl,direct_drop").unwrap();
+            let contenders =
+                Contender::parse_list(&Registry::builtin(), "hfl,direct_drop").unwrap();
             let targets = vec![0.9, 0.5, 0.9];
             ComparePlan::new(Scenario::default(), contenders, 4..=6, targets, full).unwrap()
         };
         assert_eq!(plan(false).targets, [0.5, 0.9]);
-        let runs = plan(false).runs().unwrap();
+        let runs = plan(false).runs(&Registry::builtin()).unwrap();
         assert_eq!((runs.len(), runs[1].len()), (2, 3));
         let last = &runs[1][2].scenario;
         assert_eq!((last.method.as_str(), last.seed), ("direct_drop", 6));
         assert_eq!(last.stop.target_accuracy, 0.9);
-        let full = plan(true).runs().unwrap();
+        let full = plan(true).runs(&Registry::builtin()).unwrap();
         assert_eq!(full[0][0].scenario.stop.target_accuracy, 1.0);
     }
 
     #[test]
     fn contenders_share_world_and_targets() {
         let refused = |setting: &str| {
-            let contenders = Contender::parse_list(&format!("hfl,x=hfl:{setting}")).unwrap();
+            let contenders =
+                Contender::parse_list(&Registry::builtin(), &format!("hfl,x=hfl:{setting}"))
+                    .unwrap();
             let plan = ComparePlan::new(Scenario::default(), contenders, 1..=1, vec![0.5], false);
-            plan.unwrap().runs().err().map(|error| error.to_string())
+            plan.unwrap()
+                .runs(&Registry::builtin())
+                .err()
+                .map(|error| error.to_string())
         };
         for (setting, field) in [
             ("devices.count=20", "devices"),
@@ -458,7 +451,7 @@ mod tests {
         for setting in [
             "uavs.reserve=none",
             "stop.max_rounds=9",
-            "selection.share=0.3",
+            "allocation.local_iterations=3",
         ] {
             assert_eq!(refused(setting), None, "{setting}");
         }
@@ -469,7 +462,7 @@ mod tests {
         let plan = |methods: &str, seeds, targets: &[f64]| {
             let contenders = match methods {
                 "" => Vec::new(),
-                list => Contender::parse_list(list).unwrap(),
+                list => Contender::parse_list(&Registry::builtin(), list).unwrap(),
             };
             ComparePlan::new(
                 Scenario::default(),

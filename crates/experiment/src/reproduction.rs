@@ -18,6 +18,7 @@ use super::results::{Figure, Results, RunEntry, SCHEMA, Scale, Skipped};
 use super::stored::{StoredRun, word};
 use super::sweep::{Finished, Sweep};
 use crate::Error;
+use aerofed::method::Registry;
 
 /// What was asked for: `request.json`, complete enough to do it again anywhere.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -125,7 +126,7 @@ impl Reproduction {
     ///
     /// # Errors
     /// When an experiment cannot be run as written.
-    pub fn new(request: &Request) -> Result<Self, Error> {
+    pub fn new(registry: &Registry, request: &Request) -> Result<Self, Error> {
         let mut reproduction = Self {
             scale: request.scale,
             sweeps: Vec::new(),
@@ -147,7 +148,9 @@ impl Reproduction {
                 });
                 continue;
             }
-            reproduction.sweeps.push(Sweep::new(description, request)?);
+            reproduction
+                .sweeps
+                .push(Sweep::new(registry, description, request)?);
         }
         Ok(reproduction)
     }

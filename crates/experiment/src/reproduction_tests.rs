@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use aerofed::method::REGISTRY;
+use aerofed::method::Registry;
 
 use super::built_in;
 use super::description::Description;
@@ -74,7 +74,7 @@ fn sweep(scale: Scale) -> Sweep {
         scale,
         ..Request::default()
     };
-    Sweep::new(description, &request).unwrap()
+    Sweep::new(&Registry::builtin(), description, &request).unwrap()
 }
 
 /// `hfl` reaches 0.6 after 10 s + its seed, `long` in half of that, both ten times as late with 2k
@@ -149,10 +149,8 @@ fn panels_of_a_sweep_worked_by_hand() {
         [(1.0, Some(0.4)), (2.0, Some(0.6))]
     );
     assert_eq!(curve.series[0].runs.len(), 2);
-    let hfl = REGISTRY
-        .iter()
-        .position(|entry| entry.name == "hfl")
-        .unwrap();
+    let hfl = Registry::builtin().names().position(|name| name == "hfl");
+    let hfl = hfl.unwrap();
     assert_eq!(curve.series[0].style, hfl);
     assert_eq!(curve.series[1].style, hfl + Styles::METHODS, "its variant");
 }
@@ -187,7 +185,11 @@ fn the_quick_scale_keeps_what_it_says() {
             first_seed,
             ..Request::default()
         };
-        Sweep::new(Description::parse(TEXT, "test").unwrap(), &request)
+        Sweep::new(
+            &Registry::builtin(),
+            Description::parse(TEXT, "test").unwrap(),
+            &request,
+        )
     };
     assert_eq!(under(None, 3).unwrap().seeds, [1, 2, 3]);
     assert_eq!(under(Some(11), 2).unwrap().seeds, [11, 12]);
@@ -275,7 +277,7 @@ fn mistakes_in_a_file_are_named() {
         .replacen("\"hfl\",", "\"telepathy\",", 1)
         .replace("method = \"hfl\"", "method = \"long\"");
     let description = Description::parse(&text, "t").unwrap();
-    let message = Sweep::new(description, &Request::default())
+    let message = Sweep::new(&Registry::builtin(), description, &Request::default())
         .unwrap_err()
         .to_string();
     assert!(
@@ -293,7 +295,7 @@ fn paper(scale: Scale, seeds: u64) -> Reproduction {
         experiments: texts.collect(),
         ..Request::default()
     };
-    Reproduction::new(&request).unwrap()
+    Reproduction::new(&Registry::builtin(), &request).unwrap()
 }
 
 #[test]
@@ -306,9 +308,9 @@ fn the_papers_experiments_can_be_planned_and_share_their_runs() {
             data_dir: Some("images".into()),
             ..Request::default()
         };
-        let all = Sweep::new(description, &request).unwrap();
+        let all = Sweep::new(&Registry::builtin(), description, &request).unwrap();
         for contender in &all.contenders {
-            assert!(Contender::parse(&contender.method).is_ok());
+            assert!(Contender::parse(&Registry::builtin(), &contender.method).is_ok());
         }
     }
     let runs = |names: &[&str], scale| {
@@ -321,7 +323,10 @@ fn the_papers_experiments_can_be_planned_and_share_their_runs() {
             experiments: texts.collect(),
             ..Request::default()
         };
-        Reproduction::new(&request).unwrap().runs().len()
+        Reproduction::new(&Registry::builtin(), &request)
+            .unwrap()
+            .runs()
+            .len()
     };
     for scale in [Scale::Quick, Scale::Paper] {
         assert_eq!(runs(&["fig5", "fig6"], scale), runs(&["fig5"], scale));
@@ -346,7 +351,7 @@ fn the_quick_scale_stays_affordable_and_answers_every_claim() {
     }
     for (name, text) in built_in::ALL {
         let description = Description::parse(text, name).unwrap();
-        let sweep = Sweep::new(description, &Request::default());
+        let sweep = Sweep::new(&Registry::builtin(), description, &Request::default());
         let Ok(sweep) = sweep else {
             assert_eq!(*name, "fig10", "only that needs a folder");
             continue;
@@ -383,7 +388,7 @@ fn without_images_what_needs_them_is_skipped() {
         experiments: vec![built_in::named("fig10").unwrap().into()],
         ..Request::default()
     };
-    let reproduction = Reproduction::new(&request).unwrap();
+    let reproduction = Reproduction::new(&Registry::builtin(), &request).unwrap();
     assert_eq!(reproduction.runs().len(), 0);
     assert!(reproduction.skipped()[0].reason.contains("--data-dir"));
 }

@@ -1,6 +1,6 @@
 //! Which look goes with which method, as numbers: what is drawn decides on colours.
 
-use aerofed::method::REGISTRY;
+use aerofed::method::Registry;
 
 /// Numbers for looks: a registered method keeps its colour through all figures, others get one of their own by the order in
 /// which they appear, and labels of a method that stand side by side are shades of its colour. So is a method with
@@ -38,7 +38,10 @@ impl Styles {
     }
 
     fn place(&mut self, base: &str) -> usize {
-        match REGISTRY.iter().position(|entry| entry.name == base) {
+        // Those that come with the program: a program that adds its own sees them in colours of their own.
+        let built_in = Registry::builtin();
+        let known = built_in.names().position(|name| name == base);
+        match known {
             Some(place) => place % Self::FOREIGN,
             None => {
                 let known = self.foreign.iter().position(|name| name == base);

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use aerofed::method::Registry;
 use aerofed::scenario::Scenario;
 
 use super::description::{Choice, Description};
 use super::plan::{Contender, PlannedRun};
 use super::reproduction::Request;
+use super::settings::check_shared;
 use super::stored::StoredRun;
 use crate::Error;
 
@@ -44,8 +46,12 @@ impl Sweep {
     /// Spells an experiment out, at the scale and under the seeds of a request.
     ///
     /// # Errors
-    /// When it names a method that is not registered, or a scenario that cannot be run.
-    pub fn new(description: Description, request: &Request) -> Result<Self, Error> {
+    /// When it names a method that is not registered, a scenario that cannot be run, or a setting that nobody reads.
+    pub fn new(
+        registry: &Registry,
+        description: Description,
+        request: &Request,
+    ) -> Result<Self, Error> {
         let place = format!("experiment {}", description.name);
         let in_place = |error: Error| match error.is_bad_input() {
             true => Error::Plan {
@@ -55,7 +61,7 @@ impl Sweep {
             false => error,
         };
         let description = description.at(request.scale);
-        let contenders = Contender::parse_all(&description.methods).map_err(in_place)?;
+        let contenders = Contender::parse_all(registry, &description.methods).map_err(in_place)?;
         let first = request.first_seed.unwrap_or(1);
         let count = request.seeds.unwrap_or(description.seeds);
         let Some(end) = first.checked_add(count) else {
@@ -73,7 +79,7 @@ impl Sweep {
         if sweep.description.redeployment.is_none() {
             for places in sweep.combinations() {
                 let cases = sweep
-                    .cases_at(&places, request.data_dir.as_deref())
+                    .cases_at(registry, &places, request.data_dir.as_deref())
                     .map_err(in_place)?;
                 sweep.cases.extend(cases);
             }
@@ -103,7 +109,12 @@ impl Sweep {
         all
     }
 
-    fn cases_at(&self, places: &[usize], data_dir: Option<&Path>) -> Result<Vec<Case>, Error> {
+    fn cases_at(
+        &self,
+        registry: &Registry,
+        places: &[usize],
+        data_dir: Option<&Path>,
+    ) -> Result<Vec<Case>, Error> {
         let axes = self.description.axes.iter();
         let points: Vec<_> = axes
             .zip(places)
@@ -115,6 +126,7 @@ impl Sweep {
         if self.description.needs_data_dir {
             base.data.dir = data_dir.unwrap_or(Path::new("")).into();
         }
+        check_shared(registry, &base, &self.contenders)?;
         let mut cases = Vec::new();
         for (contender, entry) in self.contenders.iter().enumerate() {
             for &seed in &self.seeds {
@@ -122,7 +134,7 @@ impl Sweep {
                     labels: points.iter().map(|point| point.label.clone()).collect(),
                     target: points.iter().rev().find_map(|point| point.target),
                     contender,
-                    run: PlannedRun::new(&base, entry, seed, |_| {})?,
+                    run: PlannedRun::new(registry, &base, entry, seed, |_| {})?,
                 });
             }
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use aerofed::geometry::Point;
-use aerofed::method::REGISTRY;
+use aerofed::method::Registry;
 use aerofed::{Method, Scenario, Simulation, ValidScenario};
 
 use super::plan::{ComparePlan, Contender, PlannedRun};
@@ -35,7 +35,7 @@ fn tiny(settings: &[&str]) -> Scenario {
 /// Where devices are after each of three rounds, and what each computes with.
 fn nature_of(scenario: &ValidScenario) -> (Vec<Vec<Point>>, Vec<f64>, Vec<u32>) {
     let mut simulation = Simulation::new(scenario, 1).unwrap();
-    let mut method = Method::of(scenario);
+    let mut method = Method::of(scenario).unwrap();
     let mut places = vec![simulation.world.devices.position.clone()];
     for _ in 0..3 {
         simulation.step(&mut method).unwrap();
@@ -52,43 +52,49 @@ fn nature_of(scenario: &ValidScenario) -> (Vec<Vec<Point>>, Vec<f64>, Vec<u32>) 
 #[test]
 fn every_method_meets_the_same_nature_under_a_seed() {
     let nature = |method: &str, seed: u64| {
-        let contender = Contender::parse(method).unwrap();
-        let run = PlannedRun::new(&tiny(&[]), &contender, seed, |_| {}).unwrap();
+        let contender = Contender::parse(&Registry::builtin(), method).unwrap();
+        let run =
+            PlannedRun::new(&Registry::builtin(), &tiny(&[]), &contender, seed, |_| {}).unwrap();
         nature_of(&run.scenario)
     };
-    let first = nature(REGISTRY[0].name, 5);
+    let first = nature("cehfed", 5);
     assert_ne!(first.0[0], first.0[3], "somebody moves");
-    for entry in REGISTRY {
-        assert_eq!(nature(entry.name, 5), first, "{}", entry.name);
+    for entry in Registry::builtin().entries() {
+        assert_eq!(nature(entry.name(), 5), first, "{}", entry.name());
     }
-    let longer = format!(
-        "{}:allocation={{kind=\"equal\", local_iterations=9}}",
-        REGISTRY[0].name
-    );
-    assert_eq!(nature(&longer, 5), first);
-    assert_ne!(nature(REGISTRY[0].name, 6), first);
+    let longer = "cehfed:allocation={kind=\"equal\", local_iterations=9}";
+    assert_eq!(nature(longer, 5), first);
+    assert_ne!(nature("cehfed", 6), first);
 }
 
 fn plan(methods: &str) -> ComparePlan {
-    let contenders = Contender::parse_list(methods).unwrap();
+    let contenders = Contender::parse_list(&Registry::builtin(), methods).unwrap();
     ComparePlan::new(tiny(&[]), contenders, 1..=2, vec![0.99], false).unwrap()
 }
 
 fn run_all(runs: &[PlannedRun], folder: &Path) -> super::runner::Done {
     let runs: Vec<_> = runs.iter().collect();
-    run_missing(&runs, folder, 2, &AtomicBool::new(false), &|_, _| {}).unwrap()
+    run_missing(
+        &Registry::builtin(),
+        &runs,
+        folder,
+        2,
+        &AtomicBool::new(false),
+        &|_, _| {},
+    )
+    .unwrap()
 }
 
 #[test]
 fn a_run_asked_for_twice_is_run_once_and_found_the_next_time() {
     let dir = tempfile::tempdir().unwrap();
     let plan = plan("hfl,again=hfl,direct_drop");
-    let runs = plan.runs().unwrap().concat();
+    let runs = plan.runs(&Registry::builtin()).unwrap().concat();
     let done = run_all(&runs, dir.path());
     assert_eq!((runs.len(), done.ran, done.found), (6, 4, 0));
     let done = run_all(&runs, dir.path());
     assert_eq!((done.ran, done.found, done.interrupted), (0, 4, false));
-    let stored = plan.stored(dir.path()).unwrap();
+    let stored = plan.stored(&Registry::builtin(), dir.path()).unwrap();
     assert_eq!(stored[0], stored[1]);
     assert_eq!(stored[2][1].summary.method, "direct_drop");
     assert_eq!(stored[2][1].curve.len(), 2);
@@ -97,9 +103,10 @@ fn a_run_asked_for_twice_is_run_once_and_found_the_next_time() {
 #[test]
 fn a_raised_stop_leaves_nothing_half_done() {
     let dir = tempfile::tempdir().unwrap();
-    let runs = plan("hfl").runs().unwrap().concat();
+    let runs = plan("hfl").runs(&Registry::builtin()).unwrap().concat();
     let stop = AtomicBool::new(false);
     let done = run_missing(
+        &Registry::builtin(),
         &runs.iter().collect::<Vec<_>>(),
         dir.path(),
         1,
@@ -121,7 +128,7 @@ fn a_raised_stop_leaves_nothing_half_done() {
 #[test]
 fn folders_that_hold_something_else_are_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let runs = plan("hfl").runs().unwrap().concat();
+    let runs = plan("hfl").runs(&Registry::builtin()).unwrap().concat();
     run_all(&runs, dir.path());
     let folder = dir.path().join(runs[0].folder_name());
     let refused = |file: &str, from: &str, to: &str, said: &str| {
@@ -131,7 +138,17 @@ fn folders_that_hold_something_else_are_refused() {
         let error = StoredRun::find(dir.path(), &runs[0]).unwrap_err();
         assert!(error.to_string().contains(said), "{error}");
         let all: Vec<_> = runs.iter().collect();
-        assert!(run_missing(&all, dir.path(), 1, &AtomicBool::new(false), &|_, _| {}).is_err());
+        assert!(
+            run_missing(
+                &Registry::builtin(),
+                &all,
+                dir.path(),
+                1,
+                &AtomicBool::new(false),
+                &|_, _| {}
+            )
+            .is_err()
+        );
         fs::write(&path, text).unwrap();
     };
     refused("scenario.toml", "seed = 1", "seed = 7", "seed = 7");
@@ -145,10 +162,13 @@ fn folders_that_hold_something_else_are_refused() {
 #[test]
 fn bad_input_stops_everything_at_once() {
     let dir = tempfile::tempdir().unwrap();
-    let contenders = Contender::parse_list("hfl").unwrap();
+    let contenders = Contender::parse_list(&Registry::builtin(), "hfl").unwrap();
     let base = tiny(&["data.set=idx", "data.dir=/no/such/folder"]);
     let plan = ComparePlan::new(base, contenders, 1..=50, vec![0.5], false).unwrap();
-    let done = run_all(&plan.runs().unwrap().concat(), dir.path());
+    let done = run_all(
+        &plan.runs(&Registry::builtin()).unwrap().concat(),
+        dir.path(),
+    );
     assert!(
         (1..=2).contains(&done.failures.len()),
         "{}",

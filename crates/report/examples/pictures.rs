@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(arguments.next().ok_or("which folder?")?);
     let settings: Vec<String> = arguments.collect();
     let scenario = Scenario::parse(QUICKSTART, &settings)?.check()?;
-    let mut method = Method::of(&scenario);
+    let mut method = Method::of(&scenario)?;
     let outcome = aerofed::run(&scenario, &mut method, |_| ControlFlow::Continue(()))?;
 
     std::fs::create_dir_all(&folder)?;

@@ -151,7 +151,7 @@ pub(crate) fn time_colour(item: TimeItem) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use aerofed::method::REGISTRY;
+    use aerofed::method::Registry;
 
     use super::*;
 
@@ -175,15 +175,15 @@ mod tests {
     fn methods_have_a_look_of_their_own_and_labels_shades_of_it() {
         let mut styles = Styles::default();
         let mut looks: Vec<Look> = Vec::new();
-        for entry in REGISTRY {
-            let first = look(styles.of(entry.name, entry.name));
+        for entry in Registry::builtin().entries() {
+            let first = look(styles.of(entry.name(), entry.name()));
             let same = looks.iter().any(|look| look.colour == first.colour);
-            assert!(!same, "{}", entry.name);
+            assert!(!same, "{}", entry.name());
             looks.push(first);
-            let other = look(styles.of(entry.name, "other"));
+            let other = look(styles.of(entry.name(), "other"));
             assert_eq!((first.colour, first.opacity), (other.colour, 1.0));
             assert!(first.dash != other.dash && other.opacity < 1.0);
-            assert_eq!(look(styles.of(entry.name, entry.name)), first);
+            assert_eq!(look(styles.of(entry.name(), entry.name())), first);
         }
         for foreign in ["mine", "yours", "theirs", "hers", "his", "ours"] {
             let first = look(styles.of(foreign, foreign));

@@ -51,7 +51,7 @@ fn run(settings: &[&str]) -> RunLog {
     }
     .check()
     .unwrap();
-    let mut method = Method::of(&scenario);
+    let mut method = Method::of(&scenario).unwrap();
     let outcome = aerofed::run(&scenario, &mut method, |_| ControlFlow::Continue(())).unwrap();
     RunLog {
         scenario: Scenario::clone(&scenario),

@@ -43,7 +43,7 @@ struct Run {
 
 fn run(settings: &[&str]) -> Run {
     let scenario = Scenario::parse(TINY, settings).unwrap().check().unwrap();
-    let mut method = Method::of(&scenario);
+    let mut method = Method::of(&scenario).unwrap();
     let outcome = aerofed::run(&scenario, &mut method, |_| ControlFlow::Continue(())).unwrap();
     Run { scenario, outcome }
 }

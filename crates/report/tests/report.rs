@@ -48,7 +48,7 @@ fn run_as(name: Option<&str>, folder: &Path, settings: &[&str]) -> RunLog {
     let scenario = Scenario::parse(SMALL, settings).unwrap();
     let scenario = scenario.check().unwrap();
     let mut folder = RunFolder::create(folder, &scenario, false).unwrap();
-    let mut method = Method::of(&scenario);
+    let mut method = Method::of(&scenario).unwrap();
     if let Some(name) = name {
         method.name = name.into();
     }

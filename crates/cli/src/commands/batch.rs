@@ -5,8 +5,10 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
+use aerofed::learn::DataStore;
+use aerofed::method::Registry;
 use aerofed_experiment::plan::{PlannedRun, distinct};
-use aerofed_experiment::runner::{Done, News, run_missing};
+use aerofed_experiment::runner::{Done, News, Runner};
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -42,16 +44,25 @@ pub(crate) struct BatchArgs {
 
 impl BatchArgs {
     /// Does what `folder` does not hold yet.
-    pub(crate) fn run(&self, runs: &[&PlannedRun], folder: &Path) -> Result<Done> {
+    pub(crate) fn run(
+        &self,
+        registry: &Registry,
+        runs: &[&PlannedRun],
+        folder: &Path,
+    ) -> Result<Done> {
         let jobs = match self.jobs {
             Some(jobs) => usize::from(jobs),
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let stop = interruption()?;
         let progress = Progress::start(&distinct(runs.iter().copied()), self.quiet);
-        let done = run_missing(runs, folder, jobs, &stop, &|run, news| {
-            progress.hear(run, &news);
-        });
+        let runner = Runner {
+            registry,
+            store: &DataStore::new(),
+            jobs,
+            stop: &stop,
+        };
+        let done = runner.run_missing(runs, folder, &|run, news| progress.hear(run, &news));
         progress.finish();
         Ok(done?)
     }

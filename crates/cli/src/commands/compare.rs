@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use aerofed::disk::replace_file;
+use aerofed::method::Registry;
 use aerofed::{Error, Scenario};
 use aerofed_experiment::check_place;
 use aerofed_experiment::comparison::{Comparison, csv, panels};
@@ -23,8 +24,10 @@ use crate::console::{self, BadInput};
     after_help = "Examples:\n  \
     aerofed compare --methods hfl,direct_drop --seeds 5\n  \
     aerofed compare mine.toml --methods all --seeds 3 --targets 0.8,0.9 --out runs/mine\n  \
-    aerofed compare --methods hfl,long=hfl:allocation.local_iterations=20 --seeds 3\n\n\
+    aerofed compare --methods hfl,long=hfl:allocation.local_iterations=20 --seeds 3\n  \
+    aerofed compare --methods cehfed,even=cehfed:allocation.kind=equal --seeds 3\n\n\
     A method may carry settings of its own, METHOD:PATH=VALUE:PATH=VALUE, and a label, LABEL=METHOD.\n\
+    What a method does not read it cannot set; what the scenario sets, one of the methods must read.\n\
     Every method meets the same devices, data, mobility and faults under a seed.\n\n\
     Writes compare.csv (a row for each method, seed and target), compare.json (all statistics), compare.md\n\
     (the table), compare-time.svg and compare-energy.svg (accuracy), report.html, and a folder for each run under runs/.\n\
@@ -65,8 +68,9 @@ pub(crate) struct CompareArgs {
 const MARK: &str = "scenario.toml";
 
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
-    let plan = plan(args)?;
-    let runs = plan.runs()?;
+    let registry = Registry::builtin();
+    let plan = plan(args, &registry)?;
+    let runs = plan.runs(&registry)?;
     let shared = plan.shared_text()?;
     let out = match &args.out {
         Some(path) if path.as_os_str().is_empty() => {
@@ -84,20 +88,22 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     }
     claim(&out, &shared)?;
     let folder = out.join("runs");
-    let done = args
-        .batch
-        .run(&runs.iter().flatten().collect::<Vec<_>>(), &folder)?;
+    let done = args.batch.run(
+        &registry,
+        &runs.iter().flatten().collect::<Vec<_>>(),
+        &folder,
+    )?;
     if new && done.ran == 0 && !done.failures.is_empty() {
         release(&out, &folder);
     }
     args.batch.conclude(done, &folder)?;
 
-    let stored = plan.stored(&folder)?;
+    let stored = plan.stored(&registry, &folder)?;
     let comparison = Comparison::new(&plan, &stored);
     let markdown = comparison.markdown();
     let json = serde_json::to_string_pretty(&comparison)?;
     // Reads every file of every run: what is damaged is found before anything is overwritten.
-    let page = Report::of_comparison(&out, serde_json::from_str(&json)?)?.html();
+    let page = Report::of_comparison(&out, serde_json::from_str(&json)?, &registry)?.html();
     replace_file(&out.join("compare.csv"), csv(&plan, &stored).as_bytes())?;
     replace_file(&out.join("compare.json"), (json + "\n").as_bytes())?;
     replace_file(&out.join("compare.md"), markdown.as_bytes())?;
@@ -117,10 +123,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     Ok(())
 }
 
-fn plan(args: &CompareArgs) -> Result<ComparePlan> {
-    let contenders = Contender::parse_list(&args.methods)?;
+fn plan(args: &CompareArgs, registry: &Registry) -> Result<ComparePlan> {
+    let contenders = Contender::parse_list(registry, &args.methods)?;
     check_settings(args)?;
-    let scenario = scenario::load(args.scenario.as_ref(), &args.settings)?;
+    let scenario = scenario::load_for_any(args.scenario.as_ref(), &args.settings)?;
     let base = Scenario::clone(&scenario);
     let Some(last) = args.first_seed.checked_add(args.seeds - 1) else {
         let reason = format!("`--first-seed` is {}, too large", args.first_seed);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use aerofed::method::Registry;
 use aerofed_experiment::merge::merge;
 use aerofed_experiment::reproduction::Reproduction;
 use anyhow::Result;
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<()> {
     }
     let folders: Vec<&Path> = args.folders.iter().map(PathBuf::as_path).collect();
     let (request, new) = merge(&folders, &args.out)?;
-    let results = Reproduction::new(&request)?.results(&args.out)?;
+    let results = Reproduction::new(&Registry::builtin(), &request)?.results(&args.out)?;
     write_results(&args.out, &results)?;
     console::result(&verdicts(&results))?;
     console::message(&format!("took {new} runs into {}", args.out.display()));

@@ -1,18 +1,16 @@
 //! `aerofed methods`
 
-use aerofed::method::REGISTRY;
+use aerofed::method::Registry;
 use anyhow::Result;
 
 use crate::console;
 
 pub(crate) fn run() -> Result<()> {
-    let width = REGISTRY
-        .iter()
-        .map(|entry| entry.name.len())
-        .max()
-        .unwrap_or(0);
-    for entry in REGISTRY {
-        console::result(&format!("{:width$}  {}", entry.name, entry.summary))?;
+    let registry = Registry::builtin();
+    let width = registry.names().map(str::len).max().unwrap_or(0);
+    for entry in registry.entries() {
+        let (name, summary) = (entry.name(), entry.summary());
+        console::result(&format!("{name:width$}  {summary}"))?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use aerofed::disk::replace_file;
+use aerofed::method::Registry;
 use aerofed_experiment::built_in;
 use aerofed_experiment::reproduction::{Reproduction, Request};
 use aerofed_experiment::results::{Results, Scale, Verdict};
@@ -92,7 +93,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     if let Some(dir) = args.data_dir.as_ref().filter(|dir| !dir.is_dir()) {
         return Err(BadInput(format!("`--data-dir` {}: not a folder", dir.display())).into());
     }
-    let reproduction = Reproduction::new(&request)?;
+    let registry = Registry::builtin();
+    let reproduction = Reproduction::new(&registry, &request)?;
     let out = match (&args.out, args.scale) {
         (Some(path), _) if path.as_os_str().is_empty() => {
             return Err(BadInput("`--out` is empty, allowed: a folder".into()).into());
@@ -120,7 +122,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         None => reproduction.runs(),
     };
     let folder = out.join("runs");
-    let done = args.batch.run(&runs, &folder)?;
+    let done = args.batch.run(&registry, &runs, &folder)?;
     let results = reproduction.results(&out)?;
     write_results(&out, &results)?;
     args.batch.conclude(done, &folder)?;

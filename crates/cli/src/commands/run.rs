@@ -133,7 +133,7 @@ fn set_up(
     scenario: &ValidScenario,
     args: &RunArgs,
 ) -> Result<(Simulation, Method), aerofed::Error> {
-    let method = Method::of(scenario);
+    let method = Method::of(scenario)?;
     let builder = Simulation::builder(scenario).threads(args.threads());
     Ok((builder.build()?, method))
 }

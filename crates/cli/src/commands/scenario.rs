@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use aerofed::method::Registry;
 use aerofed::scenario::{DEFAULTS, PAPER, QUICKSTART};
-use aerofed::{Scenario, ValidScenario};
+use aerofed::{Method, Scenario, ValidScenario};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
@@ -41,15 +42,22 @@ pub(crate) fn run(args: &ScenarioArgs) -> Result<()> {
                 scenario.name,
                 scenario.devices.count,
                 scenario.uavs.count,
-                scenario.method,
+                Method::of(&scenario)?.name,
                 scenario.stop.max_rounds
             ))
         }
     }
 }
 
-/// The scenario of a file, a built-in one by its name, or the quick start.
+/// The scenario of a file, a built-in one by its name, or the quick start, with a method that reads all that it changes.
 pub(crate) fn load(file: Option<&PathBuf>, settings: &[String]) -> Result<ValidScenario> {
+    let scenario = load_for_any(file, settings)?;
+    Method::of(&scenario)?;
+    Ok(scenario)
+}
+
+/// The same for methods that are named elsewhere, which may read other fields.
+pub(crate) fn load_for_any(file: Option<&PathBuf>, settings: &[String]) -> Result<ValidScenario> {
     let built_in = match file {
         None => Some(QUICKSTART),
         Some(path) if path.exists() => None,
@@ -64,5 +72,6 @@ pub(crate) fn load(file: Option<&PathBuf>, settings: &[String]) -> Result<ValidS
         (None, Some(path)) => Scenario::load(path, settings)?,
         (text, _) => Scenario::parse(text.unwrap_or(QUICKSTART), settings)?,
     };
+    Registry::builtin().find(&scenario.method)?;
     Ok(scenario.check()?)
 }

@@ -181,7 +181,7 @@ fn runs_are_not_taken_for_others_when_files_that_the_scenario_names_have_changed
     let policy = dir.path().join("policy.safetensors");
     fs::write(
         &policy,
-        include_bytes!("../../../core/src/decide/association/adaptive/extended.safetensors"),
+        include_bytes!("../../../core/src/scenario/extended.safetensors"),
     )
     .unwrap();
     let out = dir.path().join("c");

@@ -52,7 +52,12 @@ fn checkpoints_among_the_seeds_are_taken_up() {
         let scenario = targets::checkpoint_scenario(name);
         let seed = fs::read(seeds().join(format!("checkpoint/{name}-0"))).unwrap();
         assert_eq!(usize::from(seed[0]), which);
-        let resumed = Run::resume(&scenario, &mut Method::of(&scenario), 1, &seed[1..]);
+        let resumed = Run::resume(
+            &scenario,
+            &mut Method::of(&scenario).unwrap(),
+            1,
+            &seed[1..],
+        );
         assert!(
             resumed.is_ok(),
             "{name}: make seeds anew, as `make_seeds` says: {:?}",
@@ -172,7 +177,7 @@ fn make_seeds() {
 
     for (which, name) in (0u8..).zip(targets::CHECKPOINT_METHODS) {
         let scenario = targets::checkpoint_scenario(name);
-        let mut method = Method::of(&scenario);
+        let mut method = Method::of(&scenario).unwrap();
         let mut run = Run::new(&scenario, 1).unwrap();
         for round in 0..3 {
             let seed = [&[which], &run.save(&method)[..]].concat();

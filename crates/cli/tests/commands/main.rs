@@ -24,3 +24,4 @@ mod reproduce;
 #[cfg(unix)]
 mod resume;
 mod run;
+mod settings;

@@ -1,6 +1,5 @@
 //! How many local iterations, and how a cell's bandwidth is shared.
 
-use crate::scenario;
 use crate::world::UavId;
 use crate::{Error, checkpoint};
 
@@ -65,17 +64,6 @@ impl Allocation for Equal {
             bandwidth_up_hz: vec![cell.bandwidth_up_hz / count as f64; count],
             bandwidth_down_hz: vec![cell.bandwidth_down_hz / count as f64; count],
         })
-    }
-}
-
-/// The allocation a scenario asks for.
-#[must_use]
-pub fn from_config(config: &scenario::Allocation) -> Box<dyn Allocation> {
-    match config {
-        scenario::Allocation::Equal { local_iterations } => Box::new(Equal {
-            local_iterations: *local_iterations,
-        }),
-        scenario::Allocation::P1(config) => Box::new(P1::new(config)),
     }
 }
 

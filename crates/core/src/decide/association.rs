@@ -1,7 +1,7 @@
 //! Which covered devices train, and with which UAV.
 
 use super::fitness::{self, Answer, Scores};
-use crate::scenario::{self, Association as Kind, Diversity, ValidScenario};
+use crate::scenario::{self, Diversity};
 use crate::seed::Random;
 use crate::world::{Coverage, DeviceId, UavId, World};
 use crate::{Error, checkpoint};
@@ -11,7 +11,7 @@ mod oort;
 mod share;
 mod threshold;
 
-pub use adaptive::{Adaptive, AgentView, Policy, PolicyError};
+pub use adaptive::{Adaptive, AgentView};
 pub use oort::Oort;
 pub use share::{Preference, Share};
 pub use threshold::FixedThreshold;
@@ -220,28 +220,6 @@ fn highest(
     cells
 }
 
-/// The association a scenario asks for.
-#[must_use]
-pub fn from_config(scenario: &ValidScenario) -> Box<dyn Association> {
-    let share = |preference| {
-        Box::new(Share {
-            preference,
-            share: scenario.selection.share,
-        })
-    };
-    match scenario.association {
-        Kind::All {} => Box::new(All),
-        Kind::Random {} => share(Preference::Random),
-        Kind::Distance {} => share(Preference::Fitness(scenario.fitness.distance_alone())),
-        Kind::Difference {} => share(Preference::Fitness(scenario.fitness.difference_alone())),
-        Kind::FixedThreshold {} => Box::new(FixedThreshold {
-            threshold: scenario.selection.threshold,
-            fitness: scenario.fitness,
-        }),
-        Kind::Td3 {} => Box::new(Adaptive::new(scenario)),
-    }
-}
-
 /// Says what is wrong with a selection, if anything: it must be a partition of covered devices.
 pub(crate) fn flaw(selection: &[Vec<DeviceId>], coverage: &Coverage) -> Option<String> {
     if selection.len() != coverage.cells.len() {
@@ -306,22 +284,21 @@ mod tests {
     }
 
     fn every_kind() -> Vec<Box<dyn Association>> {
-        let kinds = [
-            Kind::All {},
-            Kind::Random {},
-            Kind::Distance {},
-            Kind::Difference {},
-            Kind::FixedThreshold {},
-            Kind::Td3 {},
-        ];
-        let scenario = |association| {
-            let scenario = Scenario {
-                association,
-                ..Scenario::default()
-            };
-            scenario.check().unwrap()
-        };
-        kinds.map(|kind| from_config(&scenario(kind))).into()
+        let scenario = Scenario::default().check().unwrap();
+        let (share, fitness) = (0.2, scenario.fitness);
+        let by = |preference| Box::new(Share { preference, share });
+        vec![
+            Box::new(All),
+            by(Preference::Random),
+            by(Preference::Fitness(fitness.distance_alone())),
+            by(Preference::Fitness(fitness.difference_alone())),
+            Box::new(FixedThreshold {
+                threshold: 0.4,
+                fitness,
+            }),
+            Box::new(Adaptive::new(&scenario)),
+            Box::new(Oort::new(share, &scenario.methods.oort)),
+        ]
     }
 
     #[test]

@@ -16,8 +16,8 @@ pub use joint_greedy::JointGreedy;
 pub use marginal_gains::MarginalGains;
 pub use two_stage::{CoverageMeasure, Search, TwoStage};
 
+use crate::scenario::Area;
 use crate::vocabulary::Point;
-use crate::scenario::{self, Area};
 use crate::seed::Random;
 use crate::world::UavId;
 use crate::{Error, checkpoint};
@@ -140,30 +140,6 @@ pub struct Stay;
 impl Redeployment for Stay {
     fn redeploy(&mut self, _: &Fleet, _: &mut Random) -> Vec<Move> {
         Vec::new()
-    }
-}
-
-/// The redeployment a scenario asks for.
-#[must_use]
-pub fn from_config(config: &scenario::Redeploy) -> Box<dyn Redeployment> {
-    let (coverage_weight, movement_weight) = (config.coverage_weight, config.movement_weight);
-    match config.method {
-        scenario::RedeployMethod::None => Box::new(Stay),
-        scenario::RedeployMethod::TwoStage => Box::new(TwoStage {
-            coverage_weight,
-            movement_weight,
-            ..TwoStage::default()
-        }),
-        scenario::RedeployMethod::JointGreedy => Box::new(JointGreedy {
-            coverage_weight,
-            energy_weight: movement_weight,
-            ..JointGreedy::default()
-        }),
-        scenario::RedeployMethod::MarginalGains => Box::new(MarginalGains {
-            coverage_weight,
-            movement_weight,
-            ..MarginalGains::default()
-        }),
     }
 }
 

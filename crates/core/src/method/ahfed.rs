@@ -8,18 +8,14 @@
 //!
 //! Departs from the paper's source, which it cites without details: clean and moved samples weigh the same.
 
-use super::{Entry, LocalTraining, Method, random_hfl};
+use super::Entry;
+use super::parts::{LocalPart, Parts};
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "ahfed",
-    summary: "hierarchical FedAvg with adversarial (FGSM) training on devices drawn at random",
-    build: |scenario| Method {
-        name: "ahfed".into(),
-        local: LocalTraining {
-            adversarial_epsilon: scenario.methods.ahfed.epsilon,
-            compute_factor: 2.0,
-            ..LocalTraining::default()
-        },
-        ..random_hfl(scenario)
+pub(super) const ENTRY: Entry = Entry::built_in(
+    "ahfed",
+    "hierarchical FedAvg with adversarial (FGSM) training on devices drawn at random",
+    Parts {
+        local: LocalPart::Adversarial,
+        ..Parts::RIVAL
     },
-};
+);

@@ -3,17 +3,18 @@
 //!
 //! Source: the paper, Algorithms 1 to 4. Departures: PAPER.md; what agents see and are paid for is `[td3]`'s choice.
 
-use super::{Entry, Method, hfl, p1, p3};
-use crate::decide::association::Adaptive;
+use super::Entry;
+use super::parts::{AllocationPart, AssociationPart, Parts, RedeploymentPart};
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "cehfed",
-    summary: "the paper's method: learned thresholds (P2), optimised H and bandwidth (P1), redeployment (P3)",
-    build: |scenario| Method {
-        name: "cehfed".into(),
-        association: Box::new(Adaptive::new(scenario)),
-        allocation: p1(scenario),
-        redeployment: p3(scenario),
-        ..(hfl::ENTRY.build)(scenario)
-    },
+pub(super) const PARTS: Parts = Parts {
+    association: AssociationPart::Td3,
+    allocation: AllocationPart::P1,
+    redeployment: RedeploymentPart::TwoStage,
+    ..Parts::PLAIN
 };
+
+pub(super) const ENTRY: Entry = Entry::built_in(
+    "cehfed",
+    "the paper's method: learned thresholds (P2), optimised H and bandwidth (P1), redeployment (P3)",
+    PARTS,
+);

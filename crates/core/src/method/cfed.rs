@@ -6,14 +6,14 @@
 //! Departs from FedAvg: clients are drawn per UAV, and there is no server but the aggregating UAV. The
 //! paper says "efficiently selected" without saying how: at random here.
 
-use super::{Entry, Method, Schedule, random_hfl};
+use super::Entry;
+use super::parts::{Parts, SchedulePart};
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "cfed",
-    summary: "FedAvg without a hierarchy: UAVs only relay the models of devices drawn at random",
-    build: |scenario| Method {
-        name: "cfed".into(),
-        schedule: Schedule::Flat,
-        ..random_hfl(scenario)
+pub(super) const ENTRY: Entry = Entry::built_in(
+    "cfed",
+    "FedAvg without a hierarchy: UAVs only relay the models of devices drawn at random",
+    Parts {
+        schedule: SchedulePart::Flat,
+        ..Parts::RIVAL
     },
-};
+);

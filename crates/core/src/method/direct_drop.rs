@@ -3,16 +3,15 @@
 //!
 //! Source: VI.C.2. Departures: those of P2 (PAPER.md 16 to 19 and 21).
 
-use super::{Entry, Method, cehfed};
-use crate::decide::redeploy::Stay;
+use super::parts::{Parts, RedeploymentPart};
+use super::{Entry, cehfed};
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "direct_drop",
-    summary: "cehfed without energy checks: a dying UAV takes its edge model with it, and nobody moves",
-    build: |scenario| Method {
-        name: "direct_drop".into(),
+pub(super) const ENTRY: Entry = Entry::built_in(
+    "direct_drop",
+    "cehfed without energy checks: a dying UAV takes its edge model with it, and nobody moves",
+    Parts {
         checks_energy: false,
-        redeployment: Box::new(Stay),
-        ..(cehfed::ENTRY.build)(scenario)
+        redeployment: RedeploymentPart::None,
+        ..cehfed::PARTS
     },
-};
+);

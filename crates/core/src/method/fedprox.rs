@@ -6,17 +6,14 @@
 //! every device does the same number of steps. The pull costs one addition per weight and step, which
 //! the cost model leaves out.
 
-use super::{Entry, LocalTraining, Method, random_hfl};
+use super::Entry;
+use super::parts::{LocalPart, Parts};
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "fedprox",
-    summary: "hierarchical FedProx: local steps are pulled towards the edge model; devices drawn at random",
-    build: |scenario| Method {
-        name: "fedprox".into(),
-        local: LocalTraining {
-            proximal: scenario.methods.fedprox.proximal,
-            ..LocalTraining::default()
-        },
-        ..random_hfl(scenario)
+pub(super) const ENTRY: Entry = Entry::built_in(
+    "fedprox",
+    "hierarchical FedProx: local steps are pulled towards the edge model; devices drawn at random",
+    Parts {
+        local: LocalPart::Proximal,
+        ..Parts::RIVAL
     },
-};
+);

@@ -2,15 +2,14 @@
 //!
 //! Source: VI.B. Departures: those of P2 (PAPER.md 16 to 19 and 21).
 
-use super::{Entry, Method, random_hfl};
-use crate::decide::association::Adaptive;
+use super::Entry;
+use super::parts::{AssociationPart, Parts};
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "hfed",
-    summary: "learned thresholds (P2) with fixed H and equal bandwidth",
-    build: |scenario| Method {
-        name: "hfed".into(),
-        association: Box::new(Adaptive::new(scenario)),
-        ..random_hfl(scenario)
+pub(super) const ENTRY: Entry = Entry::built_in(
+    "hfed",
+    "learned thresholds (P2) with fixed H and equal bandwidth",
+    Parts {
+        association: AssociationPart::Td3,
+        ..Parts::RIVAL
     },
-};
+);

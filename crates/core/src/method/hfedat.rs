@@ -9,16 +9,14 @@
 //! deliveries, so that it weighs as a slow cell does. UAVs pay for all their hovering, where those of a synchronous round
 //! wait free of charge. No proximal term (the paper's HFedAT does not consider heterogeneous data) and no compression.
 
-use super::{Entry, Method, Schedule, random_hfl};
+use super::Entry;
+use super::parts::{Parts, SchedulePart};
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "hfedat",
-    summary: "FedAT: cells do not wait for each other, slow ones weigh more; devices drawn at random",
-    build: |scenario| Method {
-        name: "hfedat".into(),
-        schedule: Schedule::Asynchronous {
-            edge_rounds: scenario.training.max_edge_rounds,
-        },
-        ..random_hfl(scenario)
+pub(super) const ENTRY: Entry = Entry::built_in(
+    "hfedat",
+    "FedAT: cells do not wait for each other, slow ones weigh more; devices drawn at random",
+    Parts {
+        schedule: SchedulePart::Asynchronous,
+        ..Parts::RIVAL
     },
-};
+);

@@ -1,10 +1,14 @@
-//! Methods: compositions of decisions, one file each, one line in the registry each.
+//! Methods: compositions of [`parts`], one file each, one line in the registry each.
+//!
+//! A scenario may replace parts of any method (`association.kind`, `allocation.kind`, `redeploy.method`); a field that the
+//! method so composed does not read is refused when it is changed, see [`Registry::method`].
 
 mod ahfed;
 mod cehfed;
 mod cfed;
 mod direct_drop;
 mod fedprox;
+mod fields;
 mod fixed_threshold;
 mod gdhfed;
 mod gshfed;
@@ -13,14 +17,18 @@ mod hfedat;
 mod hfl;
 mod hierfavg;
 mod oort;
+pub mod parts;
+mod registry;
 mod rhfed;
 
+pub use fields::is_method_specific;
+pub use registry::{Build, Entry, Registry};
+
 use crate::decide::aggregator::AggregatorChoice;
-use crate::decide::allocation::{Allocation, Equal, P1};
-use crate::decide::association::{Association, Preference, Share};
-use crate::decide::redeploy::{self, Redeployment, Stay};
+use crate::decide::allocation::Allocation;
+use crate::decide::association::Association;
+use crate::decide::redeploy::Redeployment;
 use crate::learn::aggregation::Aggregation;
-use crate::scenario::{self, RedeployMethod, ValidScenario};
 
 pub use crate::learn::LocalTraining;
 
@@ -34,7 +42,7 @@ pub use crate::learn::LocalTraining;
 /// let longer = Method {
 ///     name: "hfl-20".into(),
 ///     allocation: Box::new(Equal { local_iterations: 20 }),
-///     ..Method::named("hfl", &scenario).expect("registered")
+///     ..Method::named("hfl", &scenario)?
 /// };
 /// # assert_eq!(longer.name, "hfl-20");
 /// # Ok::<(), aerofed::Error>(())
@@ -90,18 +98,8 @@ impl Schedule {
     }
 }
 
-/// A registered method.
-pub struct Entry {
-    /// What `--method` takes.
-    pub name: &'static str,
-    /// One line about it.
-    pub summary: &'static str,
-    /// Puts it together for a scenario.
-    pub build: fn(&ValidScenario) -> Method,
-}
-
-/// Every method, in the order they are listed.
-pub const REGISTRY: &[Entry] = &[
+/// The methods that come with the program, in the order they are listed.
+const BUILT_IN: [Entry; 14] = [
     cehfed::ENTRY,
     cfed::ENTRY,
     hfed::ENTRY,
@@ -117,59 +115,3 @@ pub const REGISTRY: &[Entry] = &[
     oort::ENTRY,
     hfl::ENTRY,
 ];
-
-/// What the rivals have in common: a share of the covered devices at random, fixed H, equal bandwidth,
-/// nobody moves.
-fn random_hfl(scenario: &ValidScenario) -> Method {
-    Method {
-        association: Box::new(Share {
-            preference: Preference::Random,
-            share: scenario.selection.share,
-        }),
-        allocation: fixed_h(scenario),
-        redeployment: Box::new(Stay),
-        ..(hfl::ENTRY.build)(scenario)
-    }
-}
-
-impl Method {
-    /// The registered method of that name.
-    #[must_use]
-    pub fn named(name: &str, scenario: &ValidScenario) -> Option<Self> {
-        REGISTRY
-            .iter()
-            .find(|entry| entry.name == name)
-            .map(|entry| (entry.build)(scenario))
-    }
-
-    /// The method that the scenario names.
-    #[must_use]
-    pub fn of(scenario: &ValidScenario) -> Self {
-        // A valid scenario names a registered method.
-        Self::named(&scenario.method, scenario).unwrap_or_else(|| (hfl::ENTRY.build)(scenario))
-    }
-}
-
-/// P1 as the scenario sets it, or with its defaults where the scenario has another allocation.
-fn p1(scenario: &ValidScenario) -> Box<dyn Allocation> {
-    match &scenario.allocation {
-        scenario::Allocation::P1(config) => Box::new(P1::new(config)),
-        scenario::Allocation::Equal { .. } => Box::new(P1::new(&scenario::P1::default())),
-    }
-}
-
-/// The rivals' H, and equal bandwidth.
-fn fixed_h(scenario: &ValidScenario) -> Box<dyn Allocation> {
-    Box::new(Equal {
-        local_iterations: scenario.methods.local_iterations,
-    })
-}
-
-/// The search for posts that the scenario names, or Algorithm 4 where it names none.
-fn p3(scenario: &ValidScenario) -> Box<dyn Redeployment> {
-    let mut config = scenario.redeploy.clone();
-    if config.method == RedeployMethod::None {
-        config.method = RedeployMethod::TwoStage;
-    }
-    redeploy::from_config(&config)
-}

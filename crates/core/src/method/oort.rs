@@ -2,15 +2,14 @@
 //! loss, many samples, quick. What differs from Oort stands in the association's file
 //! (`decide/association/oort.rs`). Fixed H, equal bandwidth, nobody moves.
 
-use super::{Entry, Method, random_hfl};
-use crate::decide::association::Oort;
+use super::Entry;
+use super::parts::{AssociationPart, Parts};
 
-pub(super) const ENTRY: Entry = Entry {
-    name: "oort",
-    summary: "hierarchical FedAvg with devices selected by loss and speed, after Oort",
-    build: |scenario| Method {
-        name: "oort".into(),
-        association: Box::new(Oort::new(scenario.selection.share, &scenario.methods.oort)),
-        ..random_hfl(scenario)
+pub(super) const ENTRY: Entry = Entry::built_in(
+    "oort",
+    "hierarchical FedAvg with devices selected by loss and speed, after Oort",
+    Parts {
+        association: AssociationPart::Oort,
+        ..Parts::RIVAL
     },
-};
+);

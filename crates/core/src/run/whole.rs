@@ -13,13 +13,13 @@ use super::{Outcome, Simulation, stop_rule};
 /// ```
 /// use aerofed::{Method, Scenario, Simulation, run::Run};
 /// let scenario = Scenario::parse("[devices]\ncount = 10\n[data]\ndata_volume = 50", &["stop.max_rounds=2"])?.check()?;
-/// let mut method = Method::of(&scenario);
+/// let mut method = Method::of(&scenario)?;
 /// let mut run = Run::new(Simulation::builder(&scenario).build()?);
 /// run.step(&mut method)?;
 /// let saved = run.save(&method);
 ///
 /// // Later, in another process:
-/// let mut method = Method::of(&scenario);
+/// let mut method = Method::of(&scenario)?;
 /// let mut run = Run::resume(Simulation::builder(&scenario).build()?, &mut method, &saved)?;
 /// while let Some(record) = run.step(&mut method)? {
 ///     assert_eq!(record.round, 2);

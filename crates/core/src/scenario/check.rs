@@ -6,11 +6,7 @@ use std::ops::RangeInclusive;
 use aerofed_data::PartitionKind;
 use aerofed_nn::ModelSpec;
 
-use crate::decide::association::Policy;
-
-use super::{
-    Allocation, Channel, DataSet, Layout, Mobility, Scenario, Span, ValidScenario, Weights,
-};
+use super::{Channel, DataSet, Layout, Mobility, Policy, Scenario, Span, ValidScenario, Weights};
 
 /// Why a scenario is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -25,6 +21,22 @@ pub enum ScenarioError {
         value: String,
         /// What would be accepted.
         allowed: String,
+    },
+    /// A field was changed that the method does not look at.
+    #[error(
+        "`{field}` is {value}, but method `{method}` does not read it: {instead}; leave it {at}"
+    )]
+    Unread {
+        /// The field's path.
+        field: String,
+        /// The value found.
+        value: String,
+        /// The method's name.
+        method: String,
+        /// What the method does in place of what the field is about.
+        instead: String,
+        /// Its default, as in "at 0.2" or "unset".
+        at: String,
     },
     /// The text is not TOML, or holds a field or type that does not exist.
     #[error("{0}")]
@@ -98,20 +110,6 @@ impl Scenario {
             ));
         }
         within("seed", self.seed, 0..=i64::MAX as u64)?;
-        if !crate::method::REGISTRY
-            .iter()
-            .any(|entry| entry.name == self.method)
-        {
-            let names: Vec<_> = crate::method::REGISTRY
-                .iter()
-                .map(|entry| entry.name)
-                .collect();
-            return Err(bad(
-                "method",
-                format_args!("{:?}", self.method),
-                names.join(", "),
-            ));
-        }
         within("area.width_m", self.area.width_m, 1.0..=1e7)?;
         within("area.height_m", self.area.height_m, 1.0..=1e7)?;
         self.check_devices()?;
@@ -290,7 +288,7 @@ impl Scenario {
             1..=10_000,
         )?;
         self.check_association()?;
-        self.check_allocation()?;
+        self.check_weights()?;
         let stop = &self.stop;
         within("stop.max_rounds", stop.max_rounds, 1..=10_000_000)?;
         within("stop.target_accuracy", stop.target_accuracy, 0.0..=1.0)?;
@@ -350,7 +348,7 @@ impl Scenario {
         within("td3.penalty_step", td3.penalty_step, 0.0..=1e9)
     }
 
-    fn check_allocation(&self) -> Checked {
+    fn check_weights(&self) -> Checked {
         let Weights { energy, time } = self.weights;
         within("weights.energy", energy, 0.0..=1e6)?;
         within("weights.time", time, 0.0..=1e6)?;
@@ -361,28 +359,6 @@ impl Scenario {
                 "at least 1e-6 for weights.energy or weights.time",
             ));
         }
-        within(
-            "redeploy.coverage_weight",
-            self.redeploy.coverage_weight,
-            0.0..=1e6,
-        )?;
-        within(
-            "redeploy.movement_weight",
-            self.redeploy.movement_weight,
-            0.0..=1e6,
-        )?;
-        match &self.allocation {
-            Allocation::Equal { local_iterations } => within(
-                "allocation.local_iterations",
-                *local_iterations,
-                1..=100_000,
-            ),
-            Allocation::P1(p1) => {
-                within("allocation.h_max", p1.h_max, 1..=100_000)?;
-                within("allocation.h_min", p1.h_min, 1..=p1.h_max)?;
-                within("allocation.c0", p1.c0, 1e-6..=1e6)?;
-                within("allocation.c1", p1.c1, 1e-6..=1e6)
-            }
-        }
+        self.check_decisions()
     }
 }

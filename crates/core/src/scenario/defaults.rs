@@ -5,23 +5,11 @@ use std::path::PathBuf;
 use aerofed_data::PartitionKind;
 
 use super::{
-    AgentReward, AgentState, Aggregator, Allocation, Area, Association, BandwidthSolver, Channel,
-    Data, DataSet, Devices, Diversity, Fitness, Layout, Methods, Mobility, Model, P1, P1Objective,
-    Radio, Redeploy, RedeployMethod, RedeployWhen, Reserve, Scenario, Selection, Span, Stop, Td3,
-    Training, Uavs, Waiting, Weights,
+    AgentReward, AgentState, Aggregator, Allocation, Area, Association, Channel, Data, DataSet,
+    Devices, Diversity, Fitness, Layout, Methods, Mobility, Model, Radio, Redeploy, Reserve,
+    Scenario, Selection, Span, Stop, Td3, Training, Uavs, Waiting, Weights,
 };
 use crate::vocabulary::Point;
-
-impl Default for Redeploy {
-    fn default() -> Self {
-        Self {
-            method: RedeployMethod::None,
-            when: RedeployWhen::OnChange,
-            coverage_weight: 1.0,
-            movement_weight: 0.005,
-        }
-    }
-}
 
 impl Default for Selection {
     fn default() -> Self {
@@ -81,20 +69,6 @@ impl Default for Weights {
     }
 }
 
-impl Default for P1 {
-    fn default() -> Self {
-        Self {
-            solver: BandwidthSolver::Exact,
-            objective: P1Objective::Convergence,
-            h_min: 1,
-            h_max: 50,
-            c0: 4.0,
-            c1: 0.01,
-            estimate: true,
-        }
-    }
-}
-
 impl Default for Scenario {
     fn default() -> Self {
         Self {
@@ -120,13 +94,11 @@ impl Default for Scenario {
             training: Training::default(),
             weights: Weights::default(),
             redeploy: Redeploy::default(),
-            association: Association::All {},
+            association: Association::Auto {},
             selection: Selection::default(),
             fitness: Fitness::default(),
             td3: Td3::default(),
-            allocation: Allocation::Equal {
-                local_iterations: 5,
-            },
+            allocation: Allocation::default(),
             methods: Methods::default(),
             stop: Stop::default(),
         }

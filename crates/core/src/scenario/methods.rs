@@ -6,15 +6,11 @@ use super::Scenario;
 use super::check::{Checked, bad, within};
 
 /// What the methods named here are set to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Methods {
-    /// H of the methods that keep it fixed, except `hfl` and `hierfavg`.
-    pub local_iterations: usize,
     /// Adversarial training.
     pub ahfed: Ahfed,
-    /// A fixed schedule.
-    pub hierfavg: Hierfavg,
     /// The proximal term.
     pub fedprox: Fedprox,
     /// Selection by utility.
@@ -27,16 +23,6 @@ pub struct Methods {
 pub struct Ahfed {
     /// How far inputs (0 to 1) are moved along the sign of their gradient.
     pub epsilon: f64,
-}
-
-/// Numbers of `hierfavg`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Hierfavg {
-    /// SGD steps per edge round (κ_1).
-    pub local_iterations: usize,
-    /// Edge rounds per global round (κ_2).
-    pub edge_rounds: usize,
 }
 
 /// Numbers of `fedprox`.
@@ -63,30 +49,9 @@ pub struct Oort {
     pub preferred_time: f64,
 }
 
-impl Default for Methods {
-    fn default() -> Self {
-        Self {
-            local_iterations: 6,
-            ahfed: Ahfed::default(),
-            hierfavg: Hierfavg::default(),
-            fedprox: Fedprox::default(),
-            oort: Oort::default(),
-        }
-    }
-}
-
 impl Default for Ahfed {
     fn default() -> Self {
         Self { epsilon: 0.1 }
-    }
-}
-
-impl Default for Hierfavg {
-    fn default() -> Self {
-        Self {
-            local_iterations: 6,
-            edge_rounds: 10,
-        }
     }
 }
 
@@ -111,18 +76,11 @@ impl Default for Oort {
 impl Scenario {
     pub(super) fn check_methods(&self) -> Checked {
         let Methods {
-            local_iterations,
             ahfed,
-            hierfavg,
             fedprox,
             oort,
         } = &self.methods;
-        within("methods.local_iterations", *local_iterations, 1..=100_000)?;
         within("methods.ahfed.epsilon", ahfed.epsilon, 0.0..=1.0)?;
-        let steps = hierfavg.local_iterations;
-        within("methods.hierfavg.local_iterations", steps, 1..=100_000)?;
-        let rounds = hierfavg.edge_rounds;
-        within("methods.hierfavg.edge_rounds", rounds, 1..=10_000)?;
         within("methods.fedprox.proximal", fedprox.proximal, 0.0..=1e3)?;
         for (field, value) in [
             ("exploration", oort.exploration),

@@ -6,9 +6,12 @@
 //! variant.
 
 mod check;
+mod decisions;
 mod defaults;
 mod faults;
+mod fields;
 mod methods;
+mod policy;
 mod selection;
 mod text;
 
@@ -20,14 +23,18 @@ use aerofed_nn::Layer;
 use serde::{Deserialize, Serialize};
 
 pub use check::ScenarioError;
+pub use decisions::{
+    Allocation, AllocationKind, Association, BandwidthSolver, P1Objective, Redeploy,
+    RedeployMethod, RedeployWhen,
+};
 pub use faults::{Fault, Moment};
-pub use methods::{Ahfed, Fedprox, Hierfavg, Methods, Oort};
+pub use fields::Change;
+pub use methods::{Ahfed, Fedprox, Methods, Oort};
+pub use policy::{Policy, PolicyError};
 pub use selection::{AgentReward, AgentState, Diversity, Fitness, Selection, Td3};
 pub use text::{DEFAULTS, PAPER, QUICKSTART};
 
-use crate::decide::association::Policy;
 use crate::vocabulary::Point;
-pub use crate::solve::bandwidth::Method as BandwidthSolver;
 
 /// A scenario as written. The defaults are the paper's settings, with waiting charged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,9 +44,9 @@ pub struct Scenario {
     pub name: String,
     /// The one number that all random streams hang on.
     pub seed: u64,
-    /// The method's registered name.
+    /// The method's registered name; whether there is one of that name, a registry says.
     pub method: String,
-    /// Which UAV merges the edge models (used by methods that leave it open).
+    /// Which UAV merges the edge models.
     pub aggregator: Aggregator,
     /// What goes wrong on purpose.
     pub faults: Vec<Fault>,
@@ -63,9 +70,9 @@ pub struct Scenario {
     pub training: Training,
     /// What a joule and a second are worth.
     pub weights: Weights,
-    /// Where UAVs go when one of them left or came back (used by methods that leave it open).
+    /// Where UAVs go when one of them left or came back.
     pub redeploy: Redeploy,
-    /// Which covered devices train (used by methods that leave it open, such as `hfl`).
+    /// Which covered devices train.
     pub association: Association,
     /// How many of them.
     pub selection: Selection,
@@ -73,7 +80,7 @@ pub struct Scenario {
     pub fitness: Fitness,
     /// The agents that learn thresholds.
     pub td3: Td3,
-    /// How long they train and on which bandwidth (used by methods that leave it open).
+    /// How long they train and on which bandwidth.
     pub allocation: Allocation,
     /// Numbers of the methods that others proposed.
     pub methods: Methods,
@@ -349,44 +356,6 @@ pub struct Training {
     pub max_edge_rounds: usize,
 }
 
-/// Where UAVs go when one of them left or came back.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Redeploy {
-    /// Who finds the new posts.
-    pub method: RedeployMethod,
-    /// When it is asked.
-    pub when: RedeployWhen,
-    /// Worth of coverage (λ_8).
-    pub coverage_weight: f64,
-    /// Price of a kilojoule of flight (λ_9).
-    pub movement_weight: f64,
-}
-
-/// Who finds new posts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RedeployMethod {
-    /// Nobody moves (M-i).
-    None,
-    /// Rough and precise search, UAV after UAV (Algorithm 4).
-    TwoStage,
-    /// Greedy on coverage, movement and link energy together (M-ii).
-    JointGreedy,
-    /// Best responses of all UAVs together, with straight flights.
-    MarginalGains,
-}
-
-/// When new posts are looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RedeployWhen {
-    /// After a UAV left, was lost or came back.
-    OnChange,
-    /// In every global round.
-    EveryRound,
-}
-
 /// Which UAV merges the edge models, among those with the energy for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -397,24 +366,6 @@ pub enum Aggregator {
     Cost,
 }
 
-/// Which covered devices train.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Association {
-    /// Every covered device, each with the nearest UAV.
-    All {},
-    /// A share of them, at random.
-    Random {},
-    /// The share that is nearest.
-    Distance {},
-    /// The share that scores highest for its data (see `fitness`).
-    Difference {},
-    /// Those whose fitness reaches a fixed threshold.
-    FixedThreshold {},
-    /// Those whose fitness reaches a threshold that agents learn.
-    Td3 {},
-}
-
 /// What a joule and a second are worth to the controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -423,54 +374,6 @@ pub struct Weights {
     pub energy: f64,
     /// Price of a second (λ_5).
     pub time: f64,
-}
-
-/// Local iterations and bandwidth.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Allocation {
-    /// The same H for all, the same bandwidth for each device of a cell.
-    Equal {
-        /// SGD steps per edge round (H).
-        #[serde(default = "default_local_iterations")]
-        local_iterations: usize,
-    },
-    /// Problem P1: H and bandwidth that minimise the weighted sum of energy and time.
-    P1(P1),
-}
-
-fn default_local_iterations() -> usize {
-    5
-}
-
-/// How P1 is solved.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct P1 {
-    /// Who finds the bandwidths.
-    pub solver: BandwidthSolver,
-    /// What H is chosen for.
-    pub objective: P1Objective,
-    /// Least H.
-    pub h_min: u32,
-    /// Greatest H.
-    pub h_max: u32,
-    /// First guess of c0 in rounds(H) = 1 + c0 / H + c1 H.
-    pub c0: f64,
-    /// First guess of c1.
-    pub c1: f64,
-    /// Whether c0 and c1 are estimated anew from the run's own loss curve.
-    pub estimate: bool,
-}
-
-/// What P1 chooses the number of local iterations for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum P1Objective {
-    /// The cost of a round times the rounds still to come.
-    Convergence,
-    /// The cost of one round, as printed: always the least H.
-    Paper,
 }
 
 /// When a run ends.

@@ -126,6 +126,20 @@ pub enum AgentState {
     Extended,
 }
 
+impl AgentState {
+    /// Quantiles of fitness in the extended state.
+    pub(crate) const QUANTILES: [f64; 5] = [0.1, 0.3, 0.5, 0.7, 0.9];
+
+    /// How many numbers it is.
+    #[must_use]
+    pub fn length(self) -> usize {
+        match self {
+            Self::Paper => 2,
+            Self::Extended => 5 + Self::QUANTILES.len(),
+        }
+    }
+}
+
 /// What a threshold agent is paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
+use super::fields::leaves;
 use super::{Scenario, ScenarioError};
 use crate::Error;
 
@@ -80,6 +81,18 @@ impl Scenario {
         })
     }
 
+    /// The fields that a setting of the form `path=value` names, as dotted paths: several where the value is a table.
+    ///
+    /// # Errors
+    /// When it is no setting.
+    pub fn fields_of(setting: &str) -> Result<Vec<String>, ScenarioError> {
+        let table = parse_setting(setting).map_err(|reason| ScenarioError::Set {
+            given: setting.into(),
+            reason: reason.into(),
+        })?;
+        Ok(leaves(&table).into_keys().collect())
+    }
+
     /// The scenario as TOML, every field spelled out.
     ///
     /// # Errors
@@ -97,12 +110,17 @@ fn deserialize(table: &Table) -> Result<Scenario, toml::de::Error> {
     table.clone().try_into()
 }
 
+/// Its `kind` names one of the ways in which all its fields are used: another one leaves them as they are.
+const OF_ALL_KINDS: &str = "allocation";
+
 /// Lays `top` over `bottom`, table by table. A table of another `kind` replaces what was there:
 /// its fields are its own.
 fn overlay(bottom: &mut Table, top: Table) {
     for (key, value) in top {
         match (bottom.get_mut(&key), value) {
-            (Some(Value::Table(old)), Value::Table(new)) if same_kind(old, &new) => {
+            (Some(Value::Table(old)), Value::Table(new))
+                if key == OF_ALL_KINDS || same_kind(old, &new) =>
+            {
                 overlay(old, new);
             }
             (_, value) => _ = bottom.insert(key, value),
@@ -147,7 +165,7 @@ fn parse_value(text: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Allocation, Channel, Layout, Mobility};
+    use super::super::{Allocation, AllocationKind, Channel, Layout, Mobility};
     use super::*;
 
     #[test]
@@ -221,12 +239,36 @@ mod tests {
             mobility: Mobility::CoverageHop {
                 hop_probability: 0.1,
             },
-            allocation: Allocation::Equal {
-                local_iterations: 9,
+            allocation: Allocation {
+                local_iterations: Some(9),
+                ..Allocation::default()
             },
             ..Scenario::default()
         };
         assert_eq!(scenario, expected);
+    }
+
+    #[test]
+    fn another_allocation_keeps_the_numbers_of_the_old_one() {
+        let settings = ["allocation.h_max=20", "allocation.kind=p1"];
+        let expected = Allocation {
+            kind: AllocationKind::P1,
+            h_max: 20,
+            ..Allocation::default()
+        };
+        let scenario = Scenario::parse("", &settings).unwrap();
+        assert_eq!(scenario.allocation, expected);
+    }
+
+    #[test]
+    fn a_setting_names_the_fields_it_sets() {
+        let named = |setting| Scenario::fields_of(setting).unwrap();
+        assert_eq!(named("uavs.speed_mps=15"), ["uavs.speed_mps"]);
+        assert_eq!(
+            named("allocation={kind=\"p1\", h_max=3}"),
+            ["allocation.h_max", "allocation.kind"]
+        );
+        assert!(Scenario::fields_of("nonsense").is_err());
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn when_selection_does_not_come_to_rest_the_punctual_train_anyway() {
     let scenario = tiny(&["devices.deadline_s=100", "stop.max_rounds=1"]);
     let mut method = Method {
         allocation: Box::new(Unfair),
-        ..Method::of(&scenario)
+        ..Method::of(&scenario).unwrap()
     };
     let go_on = |_: &RoundRecord| ControlFlow::Continue(());
     let unfair = run_on(&scenario, &mut method, 1, go_on).unwrap();

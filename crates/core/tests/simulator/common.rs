@@ -4,9 +4,12 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use aerofed::method::Registry;
+use aerofed::method::parts::SchedulePart;
 use aerofed::record::{EnergyItem, UavRecord};
 use aerofed::run::{Outcome, run_on};
-use aerofed::{Method, Scenario, ValidScenario};
+use aerofed::scenario::{Association, RedeployMethod};
+use aerofed::{Error, Method, Scenario, ValidScenario};
 use proptest::test_runner::Config;
 
 /// 30 devices of which many train, a linear model, 3 rounds of 2 edge rounds.
@@ -41,7 +44,21 @@ pub(crate) fn cases(usual: u32) -> Config {
 }
 
 pub(crate) fn tiny(settings: &[&str]) -> ValidScenario {
-    Scenario::parse(TINY, settings).unwrap().check().unwrap()
+    suited(Scenario::parse(TINY, settings).unwrap()).unwrap()
+}
+
+/// The scenario without what its method does not read, so that worlds need not know the methods in them.
+pub(crate) fn suited(mut scenario: Scenario) -> Result<ValidScenario, Error> {
+    let registry = Registry::builtin();
+    let parts = registry.find(&scenario.method)?.parts(&scenario);
+    if let Some(parts) = parts.filter(|parts| parts.schedule == SchedulePart::Asynchronous) {
+        // It has no moment to move and to compare models in.
+        scenario.redeploy.method = RedeployMethod::Auto;
+        if parts.association.compares_models() {
+            scenario.association = Association::Auto {};
+        }
+    }
+    Ok(registry.without_unread(&scenario)?.check()?)
 }
 
 /// [`tiny`] on a few of the embedded digits, which load at once: for tests of hundreds of runs.
@@ -91,7 +108,7 @@ pub(crate) fn few_digits() -> PathBuf {
 }
 
 pub(crate) fn run(scenario: &ValidScenario, threads: usize) -> Outcome {
-    let mut method = Method::of(scenario);
+    let mut method = Method::of(scenario).unwrap();
     run_on(
         scenario,
         &mut method,

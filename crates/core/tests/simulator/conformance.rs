@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::common::{run, tiny};
-use aerofed::method::{REGISTRY, Schedule};
+use aerofed::method::{Registry, Schedule};
 use aerofed::record::{EnergyItem, EventKind, RoundRecord, StoppedBy};
 use aerofed::run::Outcome;
 use aerofed::world::DeviceId;
@@ -17,11 +17,11 @@ fn small(method: &str, more: &[&str]) -> ValidScenario {
 }
 
 fn each_method(check: impl Fn(&str)) {
-    REGISTRY.iter().for_each(|entry| check(entry.name));
+    Registry::builtin().names().for_each(check);
 }
 
 fn is_asynchronous(scenario: &ValidScenario) -> bool {
-    let schedule = Method::of(scenario).schedule;
+    let schedule = Method::of(scenario).unwrap().schedule;
     matches!(schedule, Schedule::Asynchronous { .. })
 }
 
@@ -113,14 +113,14 @@ fn devices_and_their_ways_are_the_same_for_every_method() {
     let worlds = |name: &str| {
         let scenario = small(name, &settings);
         let mut simulation = Simulation::new(&scenario, 2).unwrap();
-        let mut method = Method::of(&scenario);
+        let mut method = Method::of(&scenario).unwrap();
         let round = |_| {
             simulation.step(&mut method).unwrap().unwrap();
             simulation.world.devices.clone()
         };
         (0..4).map(round).collect::<Vec<_>>()
     };
-    let expected = worlds(REGISTRY[0].name);
+    let expected = worlds("cehfed");
     assert_ne!(expected[0].position, expected[3].position, "nobody moves");
     each_method(|name| {
         for (ours, expected) in worlds(name).iter().zip(&expected) {
@@ -198,7 +198,7 @@ fn faults_are_survived_and_accounted_for() {
             };
             for (uav, record) in outcome.records[3].uavs.iter().enumerate() {
                 // Nobody drains to the reserve where nobody keeps one.
-                let unchecked = fault == "drain" && !Method::of(&scenario).checks_energy;
+                let unchecked = fault == "drain" && !Method::of(&scenario).unwrap().checks_energy;
                 let served = !record.devices.is_empty();
                 assert!(
                     Some(uav) != gone || !served || unchecked,
@@ -246,7 +246,7 @@ fn batteries_end_and_the_run_does_too() {
         let outcome = run(&scenario, 2);
         assert_eq!(outcome.summary.stopped_by, StoppedBy::NoUavLeft, "{name}");
         assert_books_balance(name, &outcome, scenario.uavs.battery_j);
-        let careful = Method::of(&scenario).checks_energy;
+        let careful = Method::of(&scenario).unwrap().checks_energy;
         assert!(!careful || outcome.summary.updates_lost == 0, "{name}");
     });
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::common::{TINY, light, run};
 use aerofed::geometry::Point;
 use aerofed::learn::data::{load_data, partition_plan};
-use aerofed::method::REGISTRY;
+use aerofed::method::Registry;
 use aerofed::record::{EnergyItem, EventKind, RoundRecord, StoppedBy, TimeItem};
 use aerofed::run::{Outcome, run_on};
 use aerofed::seed::{Stream, stream};
@@ -14,8 +14,8 @@ use aerofed::{Method, Scenario, Simulation};
 
 /// Runs a world with every method, each of which must keep its wits, and returns what `hfl` made of it.
 fn with_every_method(settings: &[&str]) -> Outcome {
-    for entry in REGISTRY {
-        let named = format!("method={}", entry.name);
+    for entry in Registry::builtin().entries() {
+        let named = format!("method={}", entry.name());
         let scenario = light(&[settings, &[&named]].concat());
         let outcome = run(&scenario, 2);
         let summary = &outcome.summary;
@@ -23,7 +23,7 @@ fn with_every_method(settings: &[&str]) -> Outcome {
         assert!(
             summary.total_time_s.is_finite() && summary.total_energy_j.is_finite(),
             "{}: {summary:?}",
-            entry.name
+            entry.name()
         );
         assert!(outcome.records.iter().all(|record| {
             (0.0..=1.0).contains(&record.test_accuracy)
@@ -235,7 +235,7 @@ fn a_link_too_weak_to_ever_send() {
     )));
 
     let scenario = light(&[&weak[..], &["allocation={kind=\"p1\"}"]].concat());
-    let mut method = Method::of(&scenario);
+    let mut method = Method::of(&scenario).unwrap();
     let refused = run_on(&scenario, &mut method, 2, |_| ControlFlow::Continue(()));
     let message = refused.err().unwrap().to_string();
     assert!(

@@ -33,7 +33,7 @@ fn listen(settings: &[&str]) -> (Outcome, Heard) {
     let heard = Heard::default();
     let mut method = Method {
         association: Box::new(Listening(heard.clone())),
-        ..Method::of(&scenario)
+        ..Method::of(&scenario).unwrap()
     };
     let outcome = run_on(&scenario, &mut method, 2, |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(heard.lock().unwrap().len(), outcome.records.len());

@@ -108,7 +108,7 @@ fn nobody_covered_is_an_outcome() {
 #[test]
 fn whoever_watches_can_end_the_run() {
     let scenario = tiny(&[]);
-    let outcome = run_on(&scenario, &mut Method::of(&scenario), 1, |_| {
+    let outcome = run_on(&scenario, &mut Method::of(&scenario).unwrap(), 1, |_| {
         ControlFlow::Break(())
     })
     .unwrap();
@@ -135,7 +135,7 @@ fn an_impossible_decision_is_an_error_that_names_the_method() {
     let mut method = Method {
         name: "greedy".into(),
         association: Box::new(Everybody),
-        ..Method::of(&scenario)
+        ..Method::of(&scenario).unwrap()
     };
     let error = run_on(&scenario, &mut method, 1, |_| ControlFlow::Continue(()))
         .err()

@@ -1,8 +1,8 @@
 //! Whatever the scenario, as long as it passes its check: no panic, sound numbers, books that balance, an
 //! association that is a partition, the same bytes on any number of threads and across an interruption.
 
-use crate::common::{TINY, assert_balanced, cases, few_digits};
-use aerofed::method::{REGISTRY, Schedule};
+use crate::common::{TINY, assert_balanced, cases, few_digits, suited};
+use aerofed::method::{Registry, Schedule};
 use aerofed::record::{EnergyItem, EventKind, RoundRecord};
 use aerofed::run::Run;
 use aerofed::world::World;
@@ -126,9 +126,27 @@ fn fault(devices: usize, uavs: usize) -> impl Strategy<Value = String> {
 
 /// A small scenario with some oddities and faults.
 fn scenario() -> impl Strategy<Value = ValidScenario> {
-    let names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
-    let redeploy = ["none", "two_stage", "joint_greedy", "marginal_gains"];
+    let names: Vec<String> = Registry::builtin().names().map(Into::into).collect();
+    let association = [
+        "auto",
+        "auto",
+        "all",
+        "random",
+        "distance",
+        "difference",
+        "fixed_threshold",
+        "td3",
+        "oort",
+    ];
+    let redeploy = [
+        "auto",
+        "none",
+        "two_stage",
+        "joint_greedy",
+        "marginal_gains",
+    ];
     let allocation = [
+        "{kind=\"auto\"}",
         "{kind=\"equal\", local_iterations=2}",
         "{kind=\"p1\"}",
         "{kind=\"p1\", estimate=true, h_max=12}",
@@ -140,7 +158,7 @@ fn scenario() -> impl Strategy<Value = ValidScenario> {
             Just((devices, uavs)),
             (any::<u32>(), 0usize..40),
             select(names.clone()),
-            select(redeploy.to_vec()),
+            (select(association.to_vec()), select(redeploy.to_vec())),
             select(allocation.to_vec()),
             prop::collection::vec(oddity(), 0..6),
             prop::collection::vec(fault(devices, uavs), 0..4),
@@ -148,7 +166,15 @@ fn scenario() -> impl Strategy<Value = ValidScenario> {
     });
     settings.prop_filter_map(
         "not a scenario",
-        |((devices, uavs), (seed, more), method, redeploy, allocation, oddities, faults)| {
+        |(
+            (devices, uavs),
+            (seed, more),
+            method,
+            (association, redeploy),
+            allocation,
+            oddities,
+            faults,
+        )| {
             let mut all = vec![
                 "data.set=idx".into(),
                 format!("data.dir={:?}", few_digits()),
@@ -157,6 +183,7 @@ fn scenario() -> impl Strategy<Value = ValidScenario> {
                 format!("data.data_volume={}", devices * 2 + more),
                 format!("uavs.count={uavs}"),
                 format!("method={method}"),
+                format!("association.kind={association}"),
                 format!("redeploy.method={redeploy}"),
                 format!("allocation={allocation}"),
                 "stop.max_rounds=4".into(),
@@ -164,7 +191,7 @@ fn scenario() -> impl Strategy<Value = ValidScenario> {
             all.extend(oddities);
             all.push(format!("faults=[{}]", faults.join(", ")));
             // Two oddities may contradict each other, as an area and the base in it.
-            Scenario::parse(TINY, &all).ok()?.check().ok()
+            suited(Scenario::parse(TINY, &all).ok()?).ok()
         },
     )
 }
@@ -243,7 +270,7 @@ proptest! {
         interrupted_after in 0usize..4,
     ) {
         let mut simulation = Simulation::new(&scenario, 1).unwrap();
-        let mut method = Method::of(&scenario);
+        let mut method = Method::of(&scenario).unwrap();
         for _ in 0..scenario.stop.max_rounds {
             let before = simulation.world.clone();
             let model_was_finite = simulation.global_model().iter().all(|w| w.is_finite());
@@ -264,16 +291,16 @@ proptest! {
             }
         }
 
-        let mut method = Method::of(&scenario);
+        let mut method = Method::of(&scenario).unwrap();
         let uninterrupted = finish(Run::new(&scenario, 2).unwrap(), &mut method);
 
-        let mut method = Method::of(&scenario);
+        let mut method = Method::of(&scenario).unwrap();
         let mut run = Run::new(&scenario, 1).unwrap();
         for _ in 0..interrupted_after {
             run.step(&mut method).unwrap();
         }
         let saved = run.save(&method);
-        let mut method = Method::of(&scenario);
+        let mut method = Method::of(&scenario).unwrap();
         let run = Run::resume(&scenario, &mut method, 1, &saved).unwrap();
         let resumed = finish(run, &mut method);
         // As text, because NaN is not equal to itself.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use crate::common::{few_digits, light};
-use aerofed::method::REGISTRY;
+use aerofed::method::Registry;
 use aerofed::run::{Outcome, Run};
 use aerofed::run_folder::RunFolder;
 use aerofed::{Error, Method, ValidScenario};
@@ -57,20 +57,22 @@ fn to_the_end(mut run: Run, method: &mut Method) -> Outcome {
 
 #[test]
 fn interrupted_after_any_round_every_method_ends_as_if_uninterrupted() {
-    for entry in REGISTRY {
+    for entry in Registry::builtin().entries() {
         for world in WORLDS {
-            let named = format!("method={}", entry.name);
+            let named = format!("method={}", entry.name());
             let scenario = light(&[world, &[&named]].concat());
-            let mut method = Method::of(&scenario);
+            let mut method = Method::of(&scenario).unwrap();
             let run = Run::new(&scenario, 2).unwrap();
             let uninterrupted = to_the_end(run, &mut method);
             let rounds = uninterrupted.records.len();
-            assert!(rounds >= 3, "{} ends after {rounds} rounds", entry.name);
+            assert!(rounds >= 3, "{} ends after {rounds} rounds", entry.name());
 
             // Set down and taken up again before every round, and once more at the end.
-            let mut saved = Run::new(&scenario, 2).unwrap().save(&Method::of(&scenario));
+            let mut saved = Run::new(&scenario, 2)
+                .unwrap()
+                .save(&Method::of(&scenario).unwrap());
             for record in &uninterrupted.records {
-                let mut method = Method::of(&scenario);
+                let mut method = Method::of(&scenario).unwrap();
                 let mut run = Run::resume(&scenario, &mut method, 1, &saved).unwrap();
                 let resumed = run.step(&mut method).unwrap().unwrap();
                 // As text, because NaN is not equal to itself.
@@ -78,17 +80,17 @@ fn interrupted_after_any_round_every_method_ends_as_if_uninterrupted() {
                     format!("{resumed:?}"),
                     format!("{record:?}"),
                     "{} in {world:?}",
-                    entry.name
+                    entry.name()
                 );
                 saved = run.save(&method);
             }
-            let mut method = Method::of(&scenario);
+            let mut method = Method::of(&scenario).unwrap();
             let run = Run::resume(&scenario, &mut method, 2, &saved).unwrap();
             let resumed = to_the_end(run, &mut method);
             assert!(
                 files(&scenario, resumed) == files(&scenario, uninterrupted),
                 "{} in {world:?}",
-                entry.name
+                entry.name()
             );
         }
     }
@@ -98,17 +100,17 @@ fn interrupted_after_any_round_every_method_ends_as_if_uninterrupted() {
 #[test]
 fn the_warm_state_of_p1_matters() {
     let scenario = light(WORLDS[1]);
-    let mut method = Method::of(&scenario);
+    let mut method = Method::of(&scenario).unwrap();
     let mut run = Run::new(&scenario, 2).unwrap();
     for _ in 0..2 {
         run.step(&mut method).unwrap();
     }
-    let fresh = Method::of(&scenario);
+    let fresh = Method::of(&scenario).unwrap();
     assert_ne!(method.allocation.save(), fresh.allocation.save());
 }
 
 fn refused(scenario: &ValidScenario, saved: &[u8]) -> String {
-    let mut method = Method::of(scenario);
+    let mut method = Method::of(scenario).unwrap();
     match Run::resume(scenario, &mut method, 1, saved) {
         Err(error @ Error::State { .. }) => error.to_string(),
         Err(error) => panic!("{error}"),
@@ -119,7 +121,7 @@ fn refused(scenario: &ValidScenario, saved: &[u8]) -> String {
 #[test]
 fn a_run_of_another_world_or_method_is_refused() {
     let saved = |scenario: &ValidScenario| {
-        let mut method = Method::of(scenario);
+        let mut method = Method::of(scenario).unwrap();
         let mut run = Run::new(scenario, 2).unwrap();
         run.step(&mut method).unwrap();
         run.save(&method)
@@ -150,7 +152,7 @@ fn damaged_bytes_never_panic() {
 fn damaged_bytes_of(method: &str) {
     let method = format!("method={method}");
     let scenario = light(&["allocation={kind=\"p1\"}", "model.name=logistic", &method]);
-    let mut method = Method::of(&scenario);
+    let mut method = Method::of(&scenario).unwrap();
     let mut run = Run::new(&scenario, 1).unwrap();
     // After the second round agents have something to remember.
     for _ in 0..2 {
@@ -158,7 +160,7 @@ fn damaged_bytes_of(method: &str) {
     }
     let saved = run.save(&method);
     let mut take_up = |saved: &[u8]| {
-        let mut method = Method::of(&scenario);
+        let mut method = Method::of(&scenario).unwrap();
         run.take_up(&mut method, saved)?;
         // What it then does with odd numbers may be an error, too.
         _ = run.step(&mut method);
@@ -192,8 +194,10 @@ fn data_that_changed_meanwhile_are_refused() {
     }
     let folder = format!("data.dir={:?}", dir.path());
     let scenario = light(&[&folder]);
-    let saved = Run::new(&scenario, 1).unwrap().save(&Method::of(&scenario));
-    let mut method = Method::of(&scenario);
+    let saved = Run::new(&scenario, 1)
+        .unwrap()
+        .save(&Method::of(&scenario).unwrap());
+    let mut method = Method::of(&scenario).unwrap();
     assert!(Run::resume(&scenario, &mut method, 1, &saved).is_ok());
     for name in ["train-images-idx3-ubyte", "t10k-images-idx3-ubyte"] {
         let file = dir.path().join(name);

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::common::{run, tiny};
 use aerofed::decide::association::All;
-use aerofed::method::{REGISTRY, Schedule};
+use aerofed::method::{Registry, Schedule};
 use aerofed::record::{EnergyItem, EventKind, RoundRecord, TimeItem};
 use aerofed::run::{Outcome, run_on};
 use aerofed::{Method, Simulation, ValidScenario};
@@ -34,7 +34,7 @@ fn cfed_hands_over_every_model_and_relays_none() {
         &scenario,
         Method {
             schedule: Schedule::Synchronous { edge_rounds: 1 },
-            ..Method::of(&scenario)
+            ..Method::of(&scenario).unwrap()
         },
     );
     assert!(difference(&flat, &hierarchy) < 1e-5);
@@ -96,8 +96,8 @@ fn fedprox_stays_closer_to_what_it_was_sent() {
 #[test]
 fn hierfavg_follows_its_two_numbers_and_takes_everybody() {
     let numbers = [
-        "methods.hierfavg.local_iterations=3",
-        "methods.hierfavg.edge_rounds=4",
+        "allocation.local_iterations=3",
+        "training.max_edge_rounds=4",
     ];
     let record = first(&[&["method=hierfavg"], &numbers[..]].concat());
     assert_eq!(record.edge_rounds, 4);
@@ -111,23 +111,26 @@ fn hierfavg_follows_its_two_numbers_and_takes_everybody() {
     );
 }
 
-/// P3 is a part of `cehfed` and of its variant; `hfl` has what the scenario says.
+/// P3 is a part of `cehfed` and of its variant; the others move when a scenario says so, but for a fleet that never stops.
 #[test]
-fn only_cehfed_and_its_variant_move_after_a_loss() {
-    for entry in REGISTRY {
-        let method = format!("method={}", entry.name);
+fn only_cehfed_and_its_variant_move_after_a_loss_unasked() {
+    let moves = |method: &str, redeploy: &str| {
         let scenario = tiny(&[
-            &method,
-            "redeploy.method=marginal_gains",
+            &format!("method={method}"),
+            &format!("redeploy.method={redeploy}"),
             "faults=[{kind=\"loss\", uav=3, round=2}]",
             "devices.count=150",
             "data.data_volume=600",
         ]);
         let records = run(&scenario, 2).records;
         let mut events = records.iter().flat_map(|record| &record.events);
-        let moved = events.any(|event| matches!(event.kind, EventKind::UavMoved { .. }));
-        let may = ["cehfed", "fixed_threshold", "hfl"].contains(&entry.name);
-        assert_eq!(moved, may, "{}", entry.name);
+        events.any(|event| matches!(event.kind, EventKind::UavMoved { .. }))
+    };
+    for name in Registry::builtin().names() {
+        let unasked = ["cehfed", "fixed_threshold"].contains(&name);
+        assert_eq!(moves(name, "auto"), unasked, "{name}");
+        assert_eq!(moves(name, "marginal_gains"), name != "hfedat", "{name}");
+        assert!(!moves(name, "none"), "{name}");
     }
 }
 
@@ -155,7 +158,7 @@ fn nobody_compares_models_that_count_nothing() {
 fn oort_takes_its_share_of_the_nearest_and_not_always_the_same() {
     let scenario = tiny(&["method=oort", "mobility.kind=static", "selection.share=0.4"]);
     let mut simulation = Simulation::new(&scenario, 2).unwrap();
-    let mut method = Method::of(&scenario);
+    let mut method = Method::of(&scenario).unwrap();
     let mut nearest = [0; 5];
     for uav in simulation.world.coverage().nearest.into_iter().flatten() {
         nearest[uav.index()] += 1;
@@ -182,7 +185,7 @@ fn oort_takes_its_share_of_the_nearest_and_not_always_the_same() {
 fn hfedat_arrives_in_equal_steps() {
     let scenario = tiny(&[
         "method=hfedat",
-        "methods.local_iterations=5",
+        "allocation.local_iterations=5",
         "mobility.kind=static",
         "stop.max_rounds=8",
     ]);
@@ -190,7 +193,7 @@ fn hfedat_arrives_in_equal_steps() {
         &scenario,
         Method {
             association: Box::new(All),
-            ..Method::of(&scenario)
+            ..Method::of(&scenario).unwrap()
         },
     );
     let mut arrivals: Vec<Vec<f64>> = vec![Vec::new(); 5];

@@ -82,7 +82,7 @@ fn damage_is_named_by_file_and_line() {
     let damages: [Damage; 9] = [
         (
             "summary.json",
-            |text| text.replace("\"hfl\"", "7"),
+            |text| text.replace("\"hfl[redeploy=marginal_gains]\"", "7"),
             3,
             "invalid type",
         ),

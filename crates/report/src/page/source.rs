@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use aerofed::method::Registry;
 use aerofed::run_folder::RunLog;
 use aerofed::{Scenario, Summary};
 use aerofed_experiment::comparison::{Comparison, MethodStatistics};
@@ -32,7 +33,7 @@ impl Report {
             }
             let file = folder.join("compare.json");
             if file.is_file() {
-                return Self::of_comparison(folder, json(file)?);
+                return Self::of_comparison(folder, json(file)?, &Registry::builtin());
             }
         }
         let mut logs: Vec<RunLog> = Vec::new();
@@ -63,11 +64,15 @@ impl Report {
         }
     }
 
-    /// A report of a comparison whose runs are in `folder`.
+    /// A report of a comparison whose runs are in `folder`; `registry` is the one with its methods.
     ///
     /// # Errors
     /// When a run cannot be read.
-    pub fn of_comparison(folder: &Path, comparison: Comparison) -> Result<Self, Error> {
+    pub fn of_comparison(
+        folder: &Path,
+        comparison: Comparison,
+        registry: &Registry,
+    ) -> Result<Self, Error> {
         let base = Scenario::load(&folder.join("scenario.toml"), &[] as &[&str])?;
         let mut groups = Vec::new();
         let mut styles = Styles::default();
@@ -85,7 +90,7 @@ impl Report {
             };
             let mut runs: Vec<RunLog> = Vec::new();
             for &seed in &comparison.seeds {
-                let planned = PlannedRun::new(&base, &contender, seed, |scenario| {
+                let planned = PlannedRun::new(registry, &base, &contender, seed, |scenario| {
                     // A contender cannot change when runs stop.
                     scenario.stop.target_accuracy = base.stop.target_accuracy;
                     scenario.stop.targets.clone_from(&base.stop.targets);

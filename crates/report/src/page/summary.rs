@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use aerofed::method::Registry;
 use aerofed::record::Reached;
 use aerofed::run_folder::RunLog;
-use aerofed::{RoundRecord, Summary};
+use aerofed::{RoundRecord, Scenario, Summary};
 use aerofed_experiment::comparison::{Comparison, MethodStatistics, TargetStatistics};
 use aerofed_experiment::markdown::{percent as share, plus_minus};
 use aerofed_experiment::statistics::Estimate;
@@ -66,7 +67,7 @@ pub(super) fn of_run(log: &RunLog) -> String {
     ];
     let all = settings(&log.scenario);
     let pair = [
-        card(&(heading("Settings") + &main_settings(summary, &all) + &every_setting(&all))),
+        card(&(heading("Settings") + &main_settings(log, &all) + &every_setting(&all))),
         card(&(heading("What a target cost") + &targets(&summary.targets))),
     ];
     format!(
@@ -76,7 +77,8 @@ pub(super) fn of_run(log: &RunLog) -> String {
     )
 }
 
-fn main_settings(summary: &Summary, all: &BTreeMap<String, String>) -> String {
+fn main_settings(log: &RunLog, all: &BTreeMap<String, String>) -> String {
+    let summary = &log.summary;
     let value = |path: &str| all.get(path).map_or("", |value| value.trim_matches('"'));
     let rows = [
         ("scenario", summary.scenario.clone()),
@@ -107,11 +109,25 @@ fn main_settings(summary: &Summary, all: &BTreeMap<String, String>) -> String {
         ),
         (
             "mobility, redeployment",
-            format!("{}, {}", value("mobility.kind"), value("redeploy.method")),
+            format!(
+                "{}, {}",
+                value("mobility.kind"),
+                redeployment(&log.scenario)
+            ),
         ),
         ("aerofed", summary.version.to_string()),
     ];
     pairs(rows.map(|(name, value)| (name.to_owned(), value)))
+}
+
+/// Who finds new posts: what the scenario says, or else what its method does.
+fn redeployment(scenario: &Scenario) -> &'static str {
+    let registry = Registry::builtin();
+    let entry = registry.get(&scenario.method);
+    let parts = entry.and_then(|entry| entry.parts(scenario));
+    parts.map_or("as the method does", |parts| {
+        parts.redeployment.describe().name
+    })
 }
 
 fn every_setting(all: &BTreeMap<String, String>) -> String {

@@ -29,7 +29,7 @@ struct SavedP1 {
 impl P1 {
     /// P1 as a scenario asks for it.
     #[must_use]
-    pub fn new(config: &scenario::P1) -> Self {
+    pub fn new(config: &scenario::Allocation) -> Self {
         let convergence = config.objective == P1Objective::Convergence;
         let objective = if convergence {
             Objective::Convergence {

@@ -6,19 +6,17 @@
 //! ```
 
 mod pace;
-mod policy;
 mod view;
 
 use serde::{Deserialize, Serialize};
 
-pub use policy::{Policy, PolicyError};
 pub use view::AgentView;
 
 use super::threshold::above;
 use super::{Association, Needs, RoundOutcome, Scene};
 use crate::Error;
 use crate::checkpoint::{decode, encode};
-use crate::scenario::{self, ValidScenario};
+use crate::scenario::{self, Policy, ValidScenario};
 use crate::seed::{Random, Stream, stream};
 use crate::solve::replay::Transition;
 use crate::solve::td3::{Settings, Td3, Td3State};
@@ -190,7 +188,7 @@ impl Association for Adaptive {
             pending,
         } = decode(part, saved)?;
         let refuse = |reason: String| Error::State { part, reason };
-        let state_len = AgentView::state_len(self.config.state);
+        let state_len = self.config.state.length();
         let uavs = self.view.uavs();
         let sound = view.is_of(uavs)
             && (agents.is_empty() || agents.len() == uavs)

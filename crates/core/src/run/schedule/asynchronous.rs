@@ -339,14 +339,15 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::method::{REGISTRY, Schedule};
+    use crate::method::{Registry, Schedule};
     use crate::scenario::Scenario;
 
     fn simulation(name: &str, settings: &[&str]) -> (Simulation, Method) {
         let text = "[devices]\ncount = 40\n[data]\ndata_volume = 80\nprobe_samples = 10\npersonal_samples = 1\n\
                     [model]\nname = \"logistic\"\n[training]\nmax_edge_rounds = 3\n";
         let scenario = Scenario::parse(text, settings).unwrap().check().unwrap();
-        let method = Method::named(name, &scenario).unwrap();
+        let entry = Registry::builtin().get(name).unwrap().clone();
+        let method = entry.build(&scenario).unwrap();
         (Simulation::new(&scenario, 2).unwrap(), method)
     }
 
@@ -354,8 +355,8 @@ mod tests {
     #[test]
     fn nobody_trains_in_two_cells_at_once() {
         let moving = ["mobility.hop_probability=0.9", "selection.share=1"];
-        for entry in REGISTRY {
-            let (simulation, method) = simulation(entry.name, &moving);
+        for entry in Registry::builtin().entries() {
+            let (simulation, method) = simulation(entry.name(), &moving);
             if matches!(method.schedule, Schedule::Asynchronous { .. }) {
                 assert_trains_in_one_cell(simulation, method);
             }

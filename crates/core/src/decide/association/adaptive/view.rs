@@ -23,8 +23,6 @@ use super::super::{CellOutcome, Quality, RoundOutcome, Scene};
 use super::pace::Pace;
 use crate::scenario::{self, AgentReward, AgentState, ValidScenario};
 
-/// Quantiles of fitness in the extended state.
-const QUANTILES: [f64; 5] = [0.1, 0.3, 0.5, 0.7, 0.9];
 /// Progress counts as loss^-1.4: loss curves fall like round^-0.7.
 const FADING: f64 = 1.4;
 /// What a round counts in the smoothed quality.
@@ -109,15 +107,6 @@ impl AgentView {
         self.uavs() == uavs && self.pace.uavs() == uavs
     }
 
-    /// Numbers in a state.
-    #[must_use]
-    pub fn state_len(state: AgentState) -> usize {
-        match state {
-            AgentState::Paper => 2,
-            AgentState::Extended => 5 + QUANTILES.len(),
-        }
-    }
-
     /// Each UAV's state; none for UAVs that cover nobody. `fitness` is in the order of coverage.
     #[must_use]
     pub fn states(&self, scene: &Scene, fitness: &[Vec<f64>]) -> Vec<Option<Vec<f32>>> {
@@ -151,7 +140,7 @@ impl AgentView {
                         world.uavs[index].battery_j / self.battery_j,
                     ];
                     let sorted = ascending(covered);
-                    values.extend(QUANTILES.map(|share| quantile(&sorted, share)));
+                    values.extend(AgentState::QUANTILES.map(|share| quantile(&sorted, share)));
                     values
                 }
             };

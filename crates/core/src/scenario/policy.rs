@@ -1,11 +1,10 @@
-//! Where an agent's networks come from.
+//! Where a threshold agent's networks come from: what `td3.agent` names.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use super::AgentView;
-use crate::scenario::{self, AgentState};
-use crate::seed::Random;
+use super::{AgentState, Td3 as Config};
+use crate::seed::{Random, Stream, stream};
 use crate::solve::td3::{Settings, Td3, Td3Error};
 
 /// Made by `aerofed pretrain`, see `docs/td3.md`.
@@ -40,16 +39,13 @@ impl Policy {
     ///
     /// # Errors
     /// When it names a file that cannot be read, or is no policy for such states.
-    pub fn of(config: &scenario::Td3) -> Result<Self, PolicyError> {
+    pub fn of(config: &Config) -> Result<Self, PolicyError> {
         match config.agent.as_str() {
             "pretrained" => Ok(Self::Pretrained),
             "fresh" => Ok(Self::Fresh),
             path => {
                 let policy = Self::File(std::fs::read(Path::new(path))?.into());
-                policy.agent(
-                    config,
-                    &mut crate::seed::stream(0, crate::seed::Stream::Agent, 0, 0),
-                )?;
+                policy.agent(config, &mut stream(0, Stream::Agent, 0, 0))?;
                 Ok(policy)
             }
         }
@@ -65,9 +61,9 @@ impl Policy {
     ///
     /// # Errors
     /// When the settings are out of range, or the file is no policy for such states.
-    pub fn agent(&self, config: &scenario::Td3, rng: &mut Random) -> Result<Td3, Td3Error> {
+    pub fn agent(&self, config: &Config, rng: &mut Random) -> Result<Td3, Td3Error> {
         let settings = Self::settings(config);
-        let state_len = AgentView::state_len(config.state);
+        let state_len = config.state.length();
         let bytes = match self {
             Self::Fresh => return Td3::new(settings, state_len, 1, rng),
             Self::Pretrained if config.state == AgentState::Extended => EXTENDED,
@@ -78,7 +74,7 @@ impl Policy {
     }
 
     /// TD3 as a scenario sets it.
-    pub(crate) fn settings(config: &scenario::Td3) -> Settings {
+    pub(crate) fn settings(config: &Config) -> Settings {
         Settings {
             discount: config.discount,
             actor_learning_rate: config.learning_rate,
@@ -95,8 +91,7 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{Scenario, Td3 as Config};
-    use crate::seed::{Stream, stream};
+    use crate::scenario::Scenario;
 
     #[test]
     fn a_policy_for_each_kind_of_state_comes_with_the_program() {
@@ -109,7 +104,7 @@ mod tests {
             let mut agent = Policy::Pretrained
                 .agent(&config, &mut fresh_state.clone())
                 .unwrap();
-            let seen = vec![0.5; AgentView::state_len(state)];
+            let seen = vec![0.5; state.length()];
             let action = agent.act(&seen).unwrap()[0];
             assert!((0.0..=1.0).contains(&action), "{action}");
             let mut fresh = Policy::Fresh
