@@ -10,12 +10,11 @@ use aerofed::checkpoint::{self, Fingerprint};
 use aerofed::decide::redeploy::{
     Fleet, FleetFile, JointGreedy, MarginalGains, Redeployment, TwoStage,
 };
-use aerofed::geometry::Point;
 use aerofed::run::Run;
 use aerofed::scenario::Area;
 use aerofed::seed::{Stream, stream};
 use aerofed::solve::bandwidth::{Cell, Method as Solver, Options, allocate};
-use aerofed::{Method, Scenario, ValidScenario};
+use aerofed::{Method, Scenario, Simulation, ValidScenario};
 use aerofed_data::{ImageFolder, idx_folder, image_folder};
 use aerofed_nn::{Layer, ModelSpec, Network, Shape, from_safetensors, to_safetensors};
 use image::ImageReader;
@@ -232,7 +231,7 @@ pub fn checkpoint(data: &[u8]) {
         let (scenario, fingerprint, run) = runs[which].get_or_insert_with(|| {
             let scenario = checkpoint_scenario(CHECKPOINT_METHODS[which]);
             let fingerprint = Fingerprint::of(&scenario).unwrap();
-            let run = Run::new(&scenario, 1).unwrap();
+            let run = Run::new(Simulation::builder(&scenario).threads(1).build().unwrap());
             (scenario, fingerprint, run)
         });
         _ = checkpoint::open(data, fingerprint);

@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let settings: Vec<String> = arguments.collect();
     let scenario = Scenario::parse(SCENARIO, &settings)?.check()?;
     let mut method = Method::of(&scenario)?;
-    let mut simulation = Simulation::new(&scenario, 1)?;
+    let mut simulation = Simulation::builder(&scenario).threads(1).build()?;
     let out = std::env::temp_dir().join(format!("aerofed-soak-{}", std::process::id()));
     let mut folder = RunFolder::create(&out, &scenario, false)?;
 

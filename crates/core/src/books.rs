@@ -140,9 +140,7 @@ impl Books {
     /// How far the time of the last has run, of those who are there, s.
     pub(crate) fn latest_s(&self, uavs: &[Uav]) -> f64 {
         let there = uavs.iter().filter(|uav| self.is_there(uav));
-        there
-            .map(|uav| self.elapsed_s(uav.id))
-            .fold(0.0, f64::max)
+        there.map(|uav| self.elapsed_s(uav.id)).fold(0.0, f64::max)
     }
 
     /// Everybody who is there waits for the last. False when a battery did not bear it.

@@ -28,11 +28,11 @@ pub mod vocabulary;
 pub mod world;
 
 pub use error::Error;
-pub use vocabulary::geometry;
 pub use method::Method;
 pub use record::{RoundRecord, Summary};
 pub use run::{Simulation, run};
 pub use scenario::{Scenario, ValidScenario};
+pub use vocabulary::geometry;
 
 /// The version of this crate: what it writes says so, and runs of another version are not taken for its own.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

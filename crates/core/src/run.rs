@@ -104,7 +104,11 @@ impl Outcome {
     pub fn model_file(&self) -> Result<Vec<u8>, Error> {
         if let Some(network) = &self.network {
             let no_remarks = BTreeMap::new();
-            return Ok(aerofed_nn::to_safetensors(network, &self.weights, &no_remarks)?);
+            return Ok(aerofed_nn::to_safetensors(
+                network,
+                &self.weights,
+                &no_remarks,
+            )?);
         }
         let bytes: Vec<u8> = self.weights.iter().flat_map(|w| w.to_le_bytes()).collect();
         let misfit = |error: safetensors::SafeTensorError| Error::State {
@@ -257,7 +261,11 @@ impl Simulation {
 
     /// Makes what runs the method's schedule, unless it is there already.
     fn meet(&mut self, method: &Method, needs: Needs) -> Result<(), Error> {
-        if self.scheduler.as_ref().is_none_or(|(of, _)| *of != method.schedule) {
+        if self
+            .scheduler
+            .as_ref()
+            .is_none_or(|(of, _)| *of != method.schedule)
+        {
             let new = scheduler(method.schedule, self.fleet.world.uavs.len());
             self.scheduler = Some((method.schedule, new));
         }

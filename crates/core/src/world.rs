@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::vocabulary::Point;
 use crate::grid::Grid;
 use crate::nature::compute;
 use crate::nature::mobility::{Mobility, Surroundings, uniform_point};
 use crate::scenario::{Area, Layout, ValidScenario};
 use crate::seed::{Stream, stream};
+use crate::vocabulary::Point;
 
 mod layout;
 mod saved;

@@ -2,15 +2,17 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use aerofed::geometry::Point;
+use aerofed::learn::DataStore;
 use aerofed::method::Registry;
 use aerofed::{Method, Scenario, Simulation, ValidScenario};
 
 use super::plan::{ComparePlan, Contender, PlannedRun};
-use super::runner::{News, run_missing};
+use super::runner::{Done, News, Runner, Watch};
 use super::stored::StoredRun;
+use crate::Error;
 
 const TINY: &str = r#"
 name = "tiny"
@@ -34,14 +36,14 @@ fn tiny(settings: &[&str]) -> Scenario {
 
 /// Where devices are after each of three rounds, and what each computes with.
 fn nature_of(scenario: &ValidScenario) -> (Vec<Vec<Point>>, Vec<f64>, Vec<u32>) {
-    let mut simulation = Simulation::new(scenario, 1).unwrap();
+    let mut simulation = Simulation::builder(scenario).threads(1).build().unwrap();
     let mut method = Method::of(scenario).unwrap();
-    let mut places = vec![simulation.world.devices.position.clone()];
+    let mut places = vec![simulation.world().devices.position.clone()];
     for _ in 0..3 {
         simulation.step(&mut method).unwrap();
-        places.push(simulation.world.devices.position.clone());
+        places.push(simulation.world().devices.position.clone());
     }
-    let devices = &simulation.world.devices;
+    let devices = &simulation.world().devices;
     (
         places,
         devices.iteration_time_s.clone(),
@@ -72,17 +74,36 @@ fn plan(methods: &str) -> ComparePlan {
     ComparePlan::new(tiny(&[]), contenders, 1..=2, vec![0.99], false).unwrap()
 }
 
-fn run_all(runs: &[PlannedRun], folder: &Path) -> super::runner::Done {
-    let runs: Vec<_> = runs.iter().collect();
-    run_missing(
-        &Registry::builtin(),
-        &runs,
-        folder,
-        2,
-        &AtomicBool::new(false),
-        &|_, _| {},
-    )
-    .unwrap()
+fn run_on(
+    store: &DataStore,
+    stop: &AtomicBool,
+    runs: &[PlannedRun],
+    folder: &Path,
+    watch: Watch,
+) -> Result<Done, Error> {
+    let runner = Runner {
+        registry: &Registry::builtin(),
+        store,
+        jobs: 2,
+        stop,
+    };
+    runner.run_missing(&runs.iter().collect::<Vec<_>>(), folder, watch)
+}
+
+fn run_all(runs: &[PlannedRun], folder: &Path) -> Done {
+    let (store, stop) = (DataStore::new(), AtomicBool::new(false));
+    run_on(&store, &stop, runs, folder, &|_, _| {}).unwrap()
+}
+
+#[test]
+fn twenty_runs_load_the_data_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let contenders = Contender::parse_list(&Registry::builtin(), "hfl,direct_drop").unwrap();
+    let plan = ComparePlan::new(tiny(&[]), contenders, 1..=10, vec![0.99], false).unwrap();
+    let runs = plan.runs(&Registry::builtin()).unwrap().concat();
+    let (store, stop) = (DataStore::new(), AtomicBool::new(false));
+    let done = run_on(&store, &stop, &runs, dir.path(), &|_, _| {}).unwrap();
+    assert_eq!((done.ran, store.loads()), (20, 1));
 }
 
 #[test]
@@ -100,29 +121,42 @@ fn a_run_asked_for_twice_is_run_once_and_found_the_next_time() {
     assert_eq!(stored[2][1].curve.len(), 2);
 }
 
+/// What was under way is set down, and gives the same results when it is taken up.
 #[test]
-fn a_raised_stop_leaves_nothing_half_done() {
-    let dir = tempfile::tempdir().unwrap();
+fn a_raised_stop_sets_runs_down_and_the_next_time_they_go_on() {
+    let (dir, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let runs = plan("hfl").runs(&Registry::builtin()).unwrap().concat();
-    let stop = AtomicBool::new(false);
-    let done = run_missing(
-        &Registry::builtin(),
-        &runs.iter().collect::<Vec<_>>(),
-        dir.path(),
-        1,
-        &stop,
-        &|_, news| {
-            if matches!(news, News::Round(_)) {
-                stop.store(true, Ordering::Relaxed);
-            }
-        },
-    )
-    .unwrap();
-    assert!(done.interrupted);
-    assert_eq!(
-        (done.ran, fs::read_dir(dir.path()).unwrap().count()),
-        (0, 0)
-    );
+    let (store, stop) = (DataStore::new(), AtomicBool::new(false));
+    let done = run_on(&store, &stop, &runs[..1], dir.path(), &|_, news| {
+        if matches!(news, News::Round(_)) {
+            stop.store(true, Ordering::Relaxed);
+        }
+    });
+    let done = done.unwrap();
+    assert!(done.interrupted && done.ran == 0);
+    let name = runs[0].folder_name();
+    assert!(dir.path().join(format!("{name}.partial")).is_dir());
+    assert!(!dir.path().join(&name).exists());
+
+    let (rounds, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let done = run_on(&store, &stop, &runs[..1], dir.path(), &|_, news| {
+        rounds.fetch_add(
+            usize::from(matches!(news, News::Round(_))),
+            Ordering::Relaxed,
+        );
+    });
+    assert_eq!(done.unwrap().ran, 1);
+    assert_eq!(rounds.into_inner(), 1, "the first of two rounds was done");
+    run_all(&runs[..1], whole.path());
+    for file in [
+        "rounds.csv",
+        "uavs.csv",
+        "model.safetensors",
+        "scenario.toml",
+    ] {
+        let read = |folder: &Path| fs::read(folder.join(&name).join(file)).unwrap();
+        assert_eq!(read(dir.path()), read(whole.path()), "{file}");
+    }
 }
 
 #[test]
@@ -137,18 +171,8 @@ fn folders_that_hold_something_else_are_refused() {
         fs::write(&path, text.replace(from, to)).unwrap();
         let error = StoredRun::find(dir.path(), &runs[0]).unwrap_err();
         assert!(error.to_string().contains(said), "{error}");
-        let all: Vec<_> = runs.iter().collect();
-        assert!(
-            run_missing(
-                &Registry::builtin(),
-                &all,
-                dir.path(),
-                1,
-                &AtomicBool::new(false),
-                &|_, _| {}
-            )
-            .is_err()
-        );
+        let (store, stop) = (DataStore::new(), AtomicBool::new(false));
+        assert!(run_on(&store, &stop, &runs, dir.path(), &|_, _| {}).is_err());
         fs::write(&path, text).unwrap();
     };
     refused("scenario.toml", "seed = 1", "seed = 7", "seed = 7");

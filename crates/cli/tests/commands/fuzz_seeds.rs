@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use aerofed::run::Run;
-use aerofed::{Method, Scenario};
+use aerofed::{Method, Scenario, Simulation};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use image::{DynamicImage, ImageFormat, RgbImage};
@@ -53,9 +53,8 @@ fn checkpoints_among_the_seeds_are_taken_up() {
         let seed = fs::read(seeds().join(format!("checkpoint/{name}-0"))).unwrap();
         assert_eq!(usize::from(seed[0]), which);
         let resumed = Run::resume(
-            &scenario,
+            Simulation::builder(&scenario).threads(1).build().unwrap(),
             &mut Method::of(&scenario).unwrap(),
-            1,
             &seed[1..],
         );
         assert!(
@@ -178,7 +177,7 @@ fn make_seeds() {
     for (which, name) in (0u8..).zip(targets::CHECKPOINT_METHODS) {
         let scenario = targets::checkpoint_scenario(name);
         let mut method = Method::of(&scenario).unwrap();
-        let mut run = Run::new(&scenario, 1).unwrap();
+        let mut run = Run::new(Simulation::builder(&scenario).threads(1).build().unwrap());
         for round in 0..3 {
             let seed = [&[which], &run.save(&method)[..]].concat();
             // Agents are too large to be mutated usefully once they are there.

@@ -17,8 +17,8 @@ pub use marginal_gains::MarginalGains;
 pub use two_stage::{CoverageMeasure, Search, TwoStage};
 
 use crate::scenario::Area;
-use crate::vocabulary::Point;
 use crate::seed::Random;
+use crate::vocabulary::Point;
 use crate::world::UavId;
 use crate::{Error, checkpoint};
 

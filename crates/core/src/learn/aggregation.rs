@@ -101,7 +101,13 @@ impl Fold for WeightedSum {
         }
         // 1 when all of them arrived.
         let missing = self.expected / self.weight;
-        let whole = |value: f64| (if missing == 1.0 { value } else { value * missing }) as f32;
+        let whole = |value: f64| {
+            (if missing == 1.0 {
+                value
+            } else {
+                value * missing
+            }) as f32
+        };
         Some(self.sum.into_iter().map(whole).collect())
     }
 }

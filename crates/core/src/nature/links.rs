@@ -102,11 +102,7 @@ impl RoundLinks {
     /// The link between a UAV and a device; none when the UAV does not cover it, or the link is out.
     #[must_use]
     pub fn get(&self, uav: UavId, device: DeviceId) -> Option<GroundLink> {
-        let place = self
-            .devices
-            .get(uav.index())?
-            .binary_search(&device)
-            .ok()?;
+        let place = self.devices.get(uav.index())?.binary_search(&device).ok()?;
         Some(self.links[uav.index()][place])
     }
 }
@@ -144,7 +140,13 @@ mod tests {
         };
         let draw = |round| {
             let cells = [covered(0), covered(1)];
-            RoundLinks::draw(&nature, round, &cells, &[Point::new(0.0, 0.0); 6], &[1.0; 6])
+            RoundLinks::draw(
+                &nature,
+                round,
+                &cells,
+                &[Point::new(0.0, 0.0); 6],
+                &[1.0; 6],
+            )
         };
         let (table, out) = draw(1);
         let even: Vec<DeviceId> = [0, 2, 4].map(DeviceId).into();

@@ -2,9 +2,9 @@
 
 use rand::RngExt;
 
-use crate::vocabulary::{DeviceId, Point};
 use crate::scenario;
 use crate::seed::Random;
+use crate::vocabulary::{DeviceId, Point};
 
 /// What a device sees when it decides where to go.
 pub struct Surroundings<'a> {

@@ -91,7 +91,7 @@ impl Sightings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Energy;
+    use crate::record::{Energy, UavTime};
     use crate::world::{DeviceId, Status};
 
     fn uav(id: u32, devices: &[u32]) -> UavRecord {
@@ -107,6 +107,8 @@ mod tests {
             battery_after_j: 0.0,
             recharged_j: 0.0,
             energy: Energy::default(),
+            time: UavTime::default(),
+            away_s: 0.0,
         }
     }
 

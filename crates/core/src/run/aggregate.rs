@@ -38,8 +38,7 @@ pub(super) fn aggregate(
     let mut before = Some(flown_s);
     loop {
         let mut receivers = receivers(fleet, cells, low);
-        let aggregator =
-            choose_aggregator(fleet, cells, &receivers, &mut *deciding.choice, books);
+        let aggregator = choose_aggregator(fleet, cells, &receivers, &mut *deciding.choice, books);
         record_critical_path(fleet, cells, before.take(), aggregator.as_ref(), books);
         let Some(aggregator) = aggregator else {
             return Merged::default();
@@ -132,10 +131,8 @@ fn candidate<'a>(
     let broadcast = broadcast_cost(fleet, uav, receivers);
     let own = receivers.iter().position(|receiver| receiver.id == uav.id);
     let relay_j = own.map_or(0.0, |own| broadcast.relay_j[own]);
-    let mut battery_needed_j = broadcast.uav_link_j
-        + relay_j
-        + broadcast.hover.joules
-        + fleet.flight_home(uav).joules;
+    let mut battery_needed_j =
+        broadcast.uav_link_j + relay_j + broadcast.hover.joules + fleet.flight_home(uav).joules;
     let handovers = || {
         let active = fleet.world.active();
         active.map(|other| (other.id, offload_s(fleet, cells, other, uav)))
@@ -174,9 +171,8 @@ fn record_critical_path(
     books: &mut Books,
 ) {
     let offload_s = |uav: &Uav| aggregator.map_or(0.0, |to| offload_s(fleet, cells, uav, to));
-    let before_s = |index: usize| {
-        flown_s.map_or(0.0, |flown_s| cells[index].edge_time_s() + flown_s[index])
-    };
+    let before_s =
+        |index: usize| flown_s.map_or(0.0, |flown_s| cells[index].edge_time_s() + flown_s[index]);
     let total_s = |uav: &&Uav| before_s(uav.id.index()) + offload_s(uav);
     let Some(slowest) = fleet
         .world

@@ -161,7 +161,13 @@ impl<'a> Builder<'a> {
         let samples = task.device_samples.clone();
         let world = World::new(&scenario, samples, task.sample_bits);
         let model_bits = task.parameters as f64 * scenario.model.bits_per_parameter;
-        let fleet = Fleet::new(scenario.clone(), world, nature, model_bits, task.sample_bits);
+        let fleet = Fleet::new(
+            scenario.clone(),
+            world,
+            nature,
+            model_bits,
+            task.sample_bits,
+        );
         Ok(Simulation {
             fleet,
             learning: Learning {

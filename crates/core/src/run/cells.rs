@@ -65,7 +65,10 @@ impl CellWork {
             && [self.updates, self.handovers, self.edge_rounds]
                 .iter()
                 .all(|&count| count <= COUNT_MAX)
-            && self.device_loss.iter().all(|(_, count)| *count <= COUNT_MAX)
+            && self
+                .device_loss
+                .iter()
+                .all(|(_, count)| *count <= COUNT_MAX)
             && self
                 .model
                 .iter()

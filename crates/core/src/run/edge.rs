@@ -138,13 +138,15 @@ pub(super) fn device_outcomes_of(
     let work = cell.device_loss.iter().zip(&cell.device_time_s);
     let devices = cell.devices.iter().zip(work);
     let heard = devices.filter(|(_, ((_, updates), _))| *updates > 0);
-    heard.map(move |(&device, ((loss, updates), &edge_time_s))| DeviceOutcome {
-        device,
-        uav,
-        mean_loss: loss / *updates as f64,
-        samples: fleet.world.devices.samples[device.index()],
-        edge_time_s,
-    })
+    heard.map(
+        move |(&device, ((loss, updates), &edge_time_s))| DeviceOutcome {
+            device,
+            uav,
+            mean_loss: loss / *updates as f64,
+            samples: fleet.world.devices.samples[device.index()],
+            edge_time_s,
+        },
+    )
 }
 
 /// How the edge rounds went for one cell.

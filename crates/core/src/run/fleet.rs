@@ -98,8 +98,13 @@ impl Fleet {
             .collect();
         let devices = &self.world.devices;
         let (nature, round) = (&self.nature, self.round);
-        let (table, out) =
-            RoundLinks::draw(nature, round, &cells, &devices.position, &devices.tx_power_w);
+        let (table, out) = RoundLinks::draw(
+            nature,
+            round,
+            &cells,
+            &devices.position,
+            &devices.tx_power_w,
+        );
         for (uav, weak) in self.world.uavs.iter().zip(out) {
             if !weak.is_empty() {
                 books.tell(EventKind::LinkOutage {

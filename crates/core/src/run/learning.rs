@@ -146,10 +146,7 @@ impl Learning {
     }
 
     /// Global FedAvg, Eq. (3), over what the UAVs carry; none when nobody has anything.
-    pub(super) fn merge(
-        cells: &mut [CellWork],
-        aggregation: &dyn Aggregation,
-    ) -> Option<Vec<f32>> {
+    pub(super) fn merge(cells: &mut [CellWork], aggregation: &dyn Aggregation) -> Option<Vec<f32>> {
         let relayed: Vec<Box<dyn Fold>> = cells
             .iter_mut()
             .filter_map(|cell| cell.relayed.take())

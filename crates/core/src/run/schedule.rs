@@ -53,9 +53,7 @@ pub(super) trait Scheduler: Send {
 /// What runs a method's schedule in a fleet of so many UAVs.
 pub(super) fn scheduler(schedule: Schedule, uavs: usize) -> Box<dyn Scheduler> {
     match schedule {
-        Schedule::Synchronous { edge_rounds } => {
-            Box::new(synchronous::Synchronous { edge_rounds })
-        }
+        Schedule::Synchronous { edge_rounds } => Box::new(synchronous::Synchronous { edge_rounds }),
         Schedule::Flat => Box::new(flat::Flat),
         Schedule::Asynchronous { edge_rounds } => {
             Box::new(asynchronous::Asynchronous::new(edge_rounds, uavs))

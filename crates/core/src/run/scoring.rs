@@ -179,7 +179,7 @@ mod tests {
             answers: true,
             ..Needs::default()
         };
-        let mut method = Method::of(&scenario);
+        let mut method = Method::of(&scenario).unwrap();
         let opening = simulation.open_round(&method, needs).unwrap().unwrap();
         assert!(opening.answers.iter().flatten().all(|a| a.rounds_idle == 1));
         let trained = opening.coverage.cells[0][0];

@@ -1,0 +1,66 @@
+//! What only shows from inside a simulation.
+
+use super::learning::EdgeTraining;
+use super::*;
+use crate::learn::aggregation::FedAvg;
+use crate::scenario::Scenario;
+
+/// UAVs 0 - 1 - 2 - 3 in a chain for two rounds; 3, in the middle of the area, merges.
+#[test]
+fn who_misses_the_broadcast_goes_on_from_the_model_it_has() {
+    let text = r#"
+        method = "fedprox"
+        faults = [
+            {kind = "link_outage", uavs = [0, 2], from = 1, until = 2},
+            {kind = "link_outage", uavs = [0, 3], from = 1, until = 2},
+            {kind = "link_outage", uavs = [1, 3], from = 1, until = 2},
+        ]
+        [devices]
+        count = 40
+        [data]
+        data_volume = 80
+        probe_samples = 10
+        [model]
+        name = "logistic"
+        [uavs]
+        count = 4
+        layout = {kind = "fixed", positions_m = [[2000, 10000], [18000, 10000], [10000, 17000], [9900, 10000]]}
+    "#;
+    let scenario = Scenario::parse(text, &[""; 0]).unwrap().check().unwrap();
+    let mut simulation = Simulation::builder(&scenario).threads(1).build().unwrap();
+    let mut method = Method::of(&scenario).unwrap();
+    let first_model = simulation.global_model().to_vec();
+    for _ in 0..2 {
+        let record = simulation.step(&mut method).unwrap().unwrap();
+        assert_eq!(record.aggregator, Some(UavId(3)));
+        assert_ne!(simulation.global_model(), first_model);
+        let stale: Vec<_> = simulation.learning.stale_models.iter().collect();
+        assert_eq!(stale, [(&UavId(0), &first_model)]);
+    }
+
+    // A few steps do not lead far from where they start.
+    let learning = &mut simulation.learning;
+    let marked = vec![0.25; first_model.len()];
+    learning.stale_models.insert(UavId(0), marked);
+    let mut cell = CellWork {
+        devices: simulation.fleet.world.coverage().cells[0][..1].to_vec(),
+        device_loss: vec![(0.0, 0)],
+        ..CellWork::default()
+    };
+    cell.plan.local_iterations = 6;
+    let training = EdgeTraining {
+        key: 1,
+        local: method.local,
+        aggregation: &FedAvg,
+        merges_at_uavs: true,
+        wants_outputs: false,
+    };
+    learning
+        .train(&mut [(UavId(0), &mut cell)], &training)
+        .unwrap();
+    let (trained, samples) = cell.model.unwrap();
+    assert!(samples > 0.0 && trained.iter().all(|w| (w - 0.25).abs() < 0.2));
+
+    simulation.step(&mut method).unwrap().unwrap();
+    assert!(simulation.learning.stale_models.is_empty());
+}

@@ -11,12 +11,12 @@ use serde::de::DeserializeOwned;
 
 use super::{DevicesLine, damage};
 use crate::Error;
-use crate::vocabulary::Point;
 use crate::record::{
     Energy, EnergyItem, Event, EventKind, RoundRecord, Sightings, Summary, Time, TimeItem,
     UavRecord, UavTime,
 };
 use crate::scenario::Scenario;
+use crate::vocabulary::Point;
 use crate::world::{DeviceId, Status, UavId};
 
 /// A finished run: what was asked, what happened, what it came to.

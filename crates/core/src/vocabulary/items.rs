@@ -195,7 +195,10 @@ impl UavTime {
         let lasting = EnergyItem::ALL.into_iter().filter(|item| item.lasts());
         lasting.map(|item| {
             let name = item.name();
-            (item, format!("{}_s", name.strip_suffix("_j").unwrap_or(name)))
+            (
+                item,
+                format!("{}_s", name.strip_suffix("_j").unwrap_or(name)),
+            )
         })
     }
 }

@@ -2,9 +2,9 @@
 
 use rand::RngExt;
 
-use crate::vocabulary::Point;
 use crate::scenario::Area;
 use crate::seed::Random;
+use crate::vocabulary::Point;
 
 /// The five of a die: quarter points and the middle.
 pub(super) fn quincunx(area: &Area) -> Vec<Point> {

@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use crate::common::run_on;
 use crate::common::{run, tiny};
 use aerofed::decide::allocation::{Allocation, Cell, CellError, CellPlan, Equal};
 use aerofed::record::{EnergyItem, EventKind};
-use aerofed::run::run_on;
 use aerofed::world::UavId;
 use aerofed::{Method, RoundRecord};
 

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use aerofed::method::Registry;
 use aerofed::method::parts::SchedulePart;
 use aerofed::record::{EnergyItem, UavRecord};
-use aerofed::run::{Outcome, run_on};
+use aerofed::run::{Outcome, Run};
 use aerofed::scenario::{Association, RedeployMethod};
-use aerofed::{Error, Method, Scenario, ValidScenario};
+use aerofed::{Error, Method, RoundRecord, Scenario, Simulation, ValidScenario};
 use proptest::test_runner::Config;
 
 /// 30 devices of which many train, a linear model, 3 rounds of 2 edge rounds.
@@ -105,6 +105,33 @@ pub(crate) fn few_digits() -> PathBuf {
         }
     }
     done
+}
+
+/// Runs a scenario on so many threads.
+pub(crate) fn run_on(
+    scenario: &ValidScenario,
+    method: &mut Method,
+    threads: usize,
+    mut watch: impl FnMut(&RoundRecord) -> ControlFlow<()>,
+) -> Result<Outcome, Error> {
+    let mut run = Run::new(Simulation::builder(scenario).threads(threads).build()?);
+    while let Some(record) = run.step(method)? {
+        if watch(record).is_break() {
+            break;
+        }
+    }
+    Ok(run.finish(method))
+}
+
+/// Takes up a saved run on so many threads.
+pub(crate) fn resume(
+    scenario: &ValidScenario,
+    method: &mut Method,
+    threads: usize,
+    saved: &[u8],
+) -> Result<Run, Error> {
+    let simulation = Simulation::builder(scenario).threads(threads).build()?;
+    Run::resume(simulation, method, saved)
 }
 
 pub(crate) fn run(scenario: &ValidScenario, threads: usize) -> Outcome {

@@ -112,11 +112,11 @@ fn devices_and_their_ways_are_the_same_for_every_method() {
     let settings = [loss, "redeploy.method=marginal_gains"];
     let worlds = |name: &str| {
         let scenario = small(name, &settings);
-        let mut simulation = Simulation::new(&scenario, 2).unwrap();
+        let mut simulation = Simulation::builder(&scenario).threads(2).build().unwrap();
         let mut method = Method::of(&scenario).unwrap();
         let round = |_| {
             simulation.step(&mut method).unwrap().unwrap();
-            simulation.world.devices.clone()
+            simulation.world().devices.clone()
         };
         (0..4).map(round).collect::<Vec<_>>()
     };

@@ -2,12 +2,13 @@
 
 use std::ops::ControlFlow;
 
+use crate::common::run_on;
 use crate::common::{TINY, light, run};
 use aerofed::geometry::Point;
-use aerofed::learn::data::{load_data, partition_plan};
+use aerofed::learn::data::{Data, partition_plan};
 use aerofed::method::Registry;
 use aerofed::record::{EnergyItem, EventKind, RoundRecord, StoppedBy, TimeItem};
-use aerofed::run::{Outcome, run_on};
+use aerofed::run::Outcome;
 use aerofed::seed::{Stream, stream};
 use aerofed::world::{Status, UavId};
 use aerofed::{Method, Scenario, Simulation};
@@ -39,8 +40,11 @@ fn tells(record: &RoundRecord, wanted: impl Fn(&EventKind) -> bool) -> bool {
 
 /// Where a device is in round 1.
 fn place_of(device: usize, settings: &[&str]) -> Point {
-    let simulation = Simulation::new(&light(settings), 1).unwrap();
-    simulation.world.devices.position[device]
+    let simulation = Simulation::builder(&light(settings))
+        .threads(1)
+        .build()
+        .unwrap();
+    simulation.world().devices.position[device]
 }
 
 fn fixed(posts: &[Point]) -> [String; 2] {
@@ -161,7 +165,12 @@ fn a_device_exactly_on_the_coverage_edge_is_covered() {
             &posts[1],
             &format!("uavs.coverage_radius_m={radius_m:?}"),
         ]);
-        let coverage = Simulation::new(&scenario, 1).unwrap().world.coverage();
+        let coverage = Simulation::builder(&scenario)
+            .threads(1)
+            .build()
+            .unwrap()
+            .world()
+            .coverage();
         coverage.nearest[0]
     };
     assert_eq!(covered(radius_m), Some(UavId(0)));
@@ -274,7 +283,7 @@ fn a_class_nobody_holds() {
         "stop.max_rounds=6",
     ];
     let scenario = light(&settings);
-    let data = load_data(&scenario).unwrap().train;
+    let data = Data::load(&scenario).unwrap().train;
     let mut rng = stream(scenario.seed, Stream::Partition, 0, 0);
     let held = aerofed_data::partition(&data, &partition_plan(&scenario), &mut rng)
         .unwrap()

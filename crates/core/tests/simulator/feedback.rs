@@ -3,11 +3,12 @@
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
+use crate::common::run_on;
 use crate::common::tiny;
 use aerofed::Method;
 use aerofed::decide::association::{All, Association, DeviceOutcome, RoundOutcome, Scene};
 use aerofed::record::{EnergyItem, TimeItem};
-use aerofed::run::{Outcome, run_on};
+use aerofed::run::Outcome;
 use aerofed::seed::Random;
 use aerofed::world::DeviceId;
 

@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use crate::common::run_on;
 use crate::common::{run, tiny};
 use aerofed::decide::association::{Association, Scene};
 use aerofed::record::{EventKind, StoppedBy};
-use aerofed::run::run_on;
 use aerofed::seed::Random;
 use aerofed::world::DeviceId;
 use aerofed::{Error, Method};

@@ -1,6 +1,7 @@
 //! Whatever the scenario, as long as it passes its check: no panic, sound numbers, books that balance, an
 //! association that is a partition, the same bytes on any number of threads and across an interruption.
 
+use crate::common::resume;
 use crate::common::{TINY, assert_balanced, cases, few_digits, suited};
 use aerofed::method::{Registry, Schedule};
 use aerofed::record::{EnergyItem, EventKind, RoundRecord};
@@ -269,17 +270,17 @@ proptest! {
         scenario in scenario(),
         interrupted_after in 0usize..4,
     ) {
-        let mut simulation = Simulation::new(&scenario, 1).unwrap();
+        let mut simulation = Simulation::builder(&scenario).threads(1).build().unwrap();
         let mut method = Method::of(&scenario).unwrap();
         for _ in 0..scenario.stop.max_rounds {
-            let before = simulation.world.clone();
+            let before = simulation.world().clone();
             let model_was_finite = simulation.global_model().iter().all(|w| w.is_finite());
             match simulation.step(&mut method) {
                 Ok(Some(record)) => {
                     check_books(&record, &before, model_was_finite);
                     // Where cells do not wait for each other, a record tells of passes that began in the round before.
                     if !matches!(method.schedule, Schedule::Asynchronous { .. }) {
-                        check_association(&record, &before, &simulation.world);
+                        check_association(&record, &before, simulation.world());
                     }
                 }
                 Ok(None) => break,
@@ -292,16 +293,16 @@ proptest! {
         }
 
         let mut method = Method::of(&scenario).unwrap();
-        let uninterrupted = finish(Run::new(&scenario, 2).unwrap(), &mut method);
+        let uninterrupted = finish(Run::new(Simulation::builder(&scenario).threads(2).build().unwrap()), &mut method);
 
         let mut method = Method::of(&scenario).unwrap();
-        let mut run = Run::new(&scenario, 1).unwrap();
+        let mut run = Run::new(Simulation::builder(&scenario).threads(1).build().unwrap());
         for _ in 0..interrupted_after {
             run.step(&mut method).unwrap();
         }
         let saved = run.save(&method);
         let mut method = Method::of(&scenario).unwrap();
-        let run = Run::resume(&scenario, &mut method, 1, &saved).unwrap();
+        let run = resume(&scenario, &mut method, 1, &saved).unwrap();
         let resumed = finish(run, &mut method);
         // As text, because NaN is not equal to itself.
         prop_assert_eq!(format!("{uninterrupted:?}"), format!("{resumed:?}"));

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use crate::common::resume;
 use crate::common::{few_digits, light};
 use aerofed::method::Registry;
 use aerofed::run::{Outcome, Run};
 use aerofed::run_folder::RunFolder;
-use aerofed::{Error, Method, ValidScenario};
+use aerofed::{Error, Method, Simulation, ValidScenario};
 
 /// Worlds in which as much as possible is carried from round to round.
 const WORLDS: [&[&str]; 3] = [
@@ -62,18 +63,17 @@ fn interrupted_after_any_round_every_method_ends_as_if_uninterrupted() {
             let named = format!("method={}", entry.name());
             let scenario = light(&[world, &[&named]].concat());
             let mut method = Method::of(&scenario).unwrap();
-            let run = Run::new(&scenario, 2).unwrap();
+            let run = Run::new(Simulation::builder(&scenario).threads(2).build().unwrap());
             let uninterrupted = to_the_end(run, &mut method);
             let rounds = uninterrupted.records.len();
             assert!(rounds >= 3, "{} ends after {rounds} rounds", entry.name());
 
             // Set down and taken up again before every round, and once more at the end.
-            let mut saved = Run::new(&scenario, 2)
-                .unwrap()
+            let mut saved = Run::new(Simulation::builder(&scenario).threads(2).build().unwrap())
                 .save(&Method::of(&scenario).unwrap());
             for record in &uninterrupted.records {
                 let mut method = Method::of(&scenario).unwrap();
-                let mut run = Run::resume(&scenario, &mut method, 1, &saved).unwrap();
+                let mut run = resume(&scenario, &mut method, 1, &saved).unwrap();
                 let resumed = run.step(&mut method).unwrap().unwrap();
                 // As text, because NaN is not equal to itself.
                 assert_eq!(
@@ -85,7 +85,7 @@ fn interrupted_after_any_round_every_method_ends_as_if_uninterrupted() {
                 saved = run.save(&method);
             }
             let mut method = Method::of(&scenario).unwrap();
-            let run = Run::resume(&scenario, &mut method, 2, &saved).unwrap();
+            let run = resume(&scenario, &mut method, 2, &saved).unwrap();
             let resumed = to_the_end(run, &mut method);
             assert!(
                 files(&scenario, resumed) == files(&scenario, uninterrupted),
@@ -101,7 +101,7 @@ fn interrupted_after_any_round_every_method_ends_as_if_uninterrupted() {
 fn the_warm_state_of_p1_matters() {
     let scenario = light(WORLDS[1]);
     let mut method = Method::of(&scenario).unwrap();
-    let mut run = Run::new(&scenario, 2).unwrap();
+    let mut run = Run::new(Simulation::builder(&scenario).threads(2).build().unwrap());
     for _ in 0..2 {
         run.step(&mut method).unwrap();
     }
@@ -111,7 +111,7 @@ fn the_warm_state_of_p1_matters() {
 
 fn refused(scenario: &ValidScenario, saved: &[u8]) -> String {
     let mut method = Method::of(scenario).unwrap();
-    match Run::resume(scenario, &mut method, 1, saved) {
+    match resume(scenario, &mut method, 1, saved) {
         Err(error @ Error::State { .. }) => error.to_string(),
         Err(error) => panic!("{error}"),
         Ok(_) => panic!("accepted"),
@@ -122,7 +122,7 @@ fn refused(scenario: &ValidScenario, saved: &[u8]) -> String {
 fn a_run_of_another_world_or_method_is_refused() {
     let saved = |scenario: &ValidScenario| {
         let mut method = Method::of(scenario).unwrap();
-        let mut run = Run::new(scenario, 2).unwrap();
+        let mut run = Run::new(Simulation::builder(scenario).threads(2).build().unwrap());
         run.step(&mut method).unwrap();
         run.save(&method)
     };
@@ -153,7 +153,7 @@ fn damaged_bytes_of(method: &str) {
     let method = format!("method={method}");
     let scenario = light(&["allocation={kind=\"p1\"}", "model.name=logistic", &method]);
     let mut method = Method::of(&scenario).unwrap();
-    let mut run = Run::new(&scenario, 1).unwrap();
+    let mut run = Run::new(Simulation::builder(&scenario).threads(1).build().unwrap());
     // After the second round agents have something to remember.
     for _ in 0..2 {
         run.step(&mut method).unwrap();
@@ -194,11 +194,10 @@ fn data_that_changed_meanwhile_are_refused() {
     }
     let folder = format!("data.dir={:?}", dir.path());
     let scenario = light(&[&folder]);
-    let saved = Run::new(&scenario, 1)
-        .unwrap()
+    let saved = Run::new(Simulation::builder(&scenario).threads(1).build().unwrap())
         .save(&Method::of(&scenario).unwrap());
     let mut method = Method::of(&scenario).unwrap();
-    assert!(Run::resume(&scenario, &mut method, 1, &saved).is_ok());
+    assert!(resume(&scenario, &mut method, 1, &saved).is_ok());
     for name in ["train-images-idx3-ubyte", "t10k-images-idx3-ubyte"] {
         let file = dir.path().join(name);
         let before = fs::read(&file).unwrap();
@@ -209,5 +208,5 @@ fn data_that_changed_meanwhile_are_refused() {
         assert!(message.contains("`data.dir`"), "{name}: {message}");
         fs::write(&file, before).unwrap();
     }
-    assert!(Run::resume(&scenario, &mut method, 1, &saved).is_ok());
+    assert!(resume(&scenario, &mut method, 1, &saved).is_ok());
 }

@@ -2,11 +2,12 @@
 
 use std::ops::ControlFlow;
 
+use crate::common::run_on;
 use crate::common::{run, tiny};
 use aerofed::decide::association::All;
 use aerofed::method::{Registry, Schedule};
 use aerofed::record::{EnergyItem, EventKind, RoundRecord, TimeItem};
-use aerofed::run::{Outcome, run_on};
+use aerofed::run::Outcome;
 use aerofed::{Method, Simulation, ValidScenario};
 
 fn run_method(scenario: &ValidScenario, mut method: Method) -> Outcome {
@@ -157,10 +158,10 @@ fn nobody_compares_models_that_count_nothing() {
 #[test]
 fn oort_takes_its_share_of_the_nearest_and_not_always_the_same() {
     let scenario = tiny(&["method=oort", "mobility.kind=static", "selection.share=0.4"]);
-    let mut simulation = Simulation::new(&scenario, 2).unwrap();
+    let mut simulation = Simulation::builder(&scenario).threads(2).build().unwrap();
     let mut method = Method::of(&scenario).unwrap();
     let mut nearest = [0; 5];
-    for uav in simulation.world.coverage().nearest.into_iter().flatten() {
+    for uav in simulation.world().coverage().nearest.into_iter().flatten() {
         nearest[uav.index()] += 1;
     }
     let mut round = || {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::common::few_digits;
 use aerofed::method::{Entry, Registry, is_method_specific};
 use aerofed::run::Run;
-use aerofed::{Method, Scenario, ValidScenario};
+use aerofed::{Method, Scenario, Simulation, ValidScenario};
 
 /// Where a field shows: what a run leaves behind, or what agents have learned, which later rounds follow.
 #[derive(Clone, Copy, PartialEq)]
@@ -150,7 +150,7 @@ fn scenario(method: &str, settings: &[&[&str]]) -> ValidScenario {
 
 /// What a run leaves behind, and what its choice of devices has learned.
 fn outcome(scenario: &ValidScenario, mut method: Method) -> (String, Vec<u8>) {
-    let mut run = Run::new(scenario, 1).unwrap();
+    let mut run = Run::new(Simulation::builder(scenario).threads(1).build().unwrap());
     while run.step(&mut method).unwrap().is_some() {}
     let outcome = run.finish(&method);
     // As text, because NaN is not equal to itself.

@@ -1,8 +1,8 @@
 //! How many UAVs cover each device, kept up to date move by move.
 
-use crate::vocabulary::Point;
 use crate::grid::Grid;
 use crate::scenario::Area;
+use crate::vocabulary::Point;
 
 /// How many UAVs cover each device. Adding, moving and asking cost the devices near the point, whatever the number of UAVs
 /// and of devices elsewhere.

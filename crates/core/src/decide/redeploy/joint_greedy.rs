@@ -5,8 +5,8 @@ use std::f64::consts::TAU;
 use rand::RngExt;
 
 use super::{CoverageCounts, Fleet, FleetUav, JOULES_PER_KJ, Move, Redeployment, stepped};
-use crate::vocabulary::Point;
 use crate::seed::Random;
+use crate::vocabulary::Point;
 
 /// The UAVs step in turn, each to the direction where the growth of its marginal coverage, less the weighted energy of
 /// the step and of the change in model exchange, is largest, until each has found no positive benefit for

@@ -7,8 +7,8 @@ use rayon::prelude::*;
 
 use super::best_response::{Choice, Improvement, Worth};
 use super::{CoverageCounts, Fleet, Move, Redeployment};
-use crate::vocabulary::Point;
 use crate::seed::Random;
+use crate::vocabulary::Point;
 
 /// Iterated marginal gains: of all UAVs' best posts the one that gains most is taken, until none gains.
 ///

@@ -5,8 +5,8 @@ use std::f64::consts::TAU;
 use rand::RngExt;
 
 use super::{CoverageCounts, Fleet, FleetUav, JOULES_PER_KJ, Move, Redeployment, stepped};
-use crate::vocabulary::Point;
 use crate::seed::Random;
+use crate::vocabulary::Point;
 
 /// Which devices count for a UAV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

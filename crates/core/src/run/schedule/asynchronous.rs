@@ -339,7 +339,9 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::method::{Registry, Schedule};
+    use crate::decide::association::Needs;
+    use crate::method::{Method, Registry, Schedule};
+    use crate::run::Simulation;
     use crate::scenario::Scenario;
 
     fn simulation(name: &str, settings: &[&str]) -> (Simulation, Method) {
@@ -348,7 +350,10 @@ mod tests {
         let scenario = Scenario::parse(text, settings).unwrap().check().unwrap();
         let entry = Registry::builtin().get(name).unwrap().clone();
         let method = entry.build(&scenario).unwrap();
-        (Simulation::new(&scenario, 2).unwrap(), method)
+        (
+            Simulation::builder(&scenario).threads(2).build().unwrap(),
+            method,
+        )
     }
 
     /// Devices move into other cells while their pass goes on: nobody else may take them.
@@ -367,7 +372,8 @@ mod tests {
         let mut moved = 0;
         for _ in 0..12 {
             simulation.step(&mut method).unwrap().unwrap();
-            let passes = &simulation.passes;
+            let (_, scheduler) = simulation.scheduler.as_ref().unwrap();
+            let passes: Passes = checkpoint::decode("schedule", &scheduler.save()).unwrap();
             let mut training = HashSet::new();
             for (_, uav, activity) in passes.queue.iter() {
                 let cell = &passes.cells[uav.index()];
@@ -376,9 +382,10 @@ mod tests {
                 }
             }
             assert_eq!(training, passes.busy());
-            let nearest = simulation.world.coverage().nearest;
+            let nearest = simulation.world().coverage().nearest;
+            let cells = &passes.cells;
             let elsewhere = passes.queue.iter().flat_map(|(_, uav, _)| {
-                let cell = &passes.cells[uav.index()];
+                let cell = &cells[uav.index()];
                 cell.devices.iter().map(move |device| (uav, *device))
             });
             moved += elsewhere
@@ -391,13 +398,22 @@ mod tests {
     /// A pass that is under way when a round ends costs the next round only the rest of its time.
     #[test]
     fn time_is_shared_between_rounds() {
-        let (simulation, mut method) = simulation("hfedat", &[]);
+        let (mut simulation, mut method) = simulation("hfedat", &[]);
         let mut passes = Passes::new(5);
         passes.cells[0].cost.slowest.compute_s = 6.0;
         passes.cells[0].cost.slowest.upload_s = 2.0;
         let mut round = Round {
-            passes,
-            books: Books::open(2, &simulation.world),
+            passes: &mut passes,
+            books: Books::open(2, simulation.world(), 0.0),
+            fleet: &mut simulation.fleet,
+            learning: &mut simulation.learning,
+            decisions: Decisions::of(&mut method),
+            links: None,
+            terms: Terms {
+                edge_rounds: 3,
+                merges_at_uavs: true,
+            },
+            needs: Needs::default(),
             began_s: 10.0,
             path: vec![Time::default(); 5],
             cells: Vec::new(),
@@ -409,17 +425,18 @@ mod tests {
             updates: 0,
             delivered: 0,
             merged_by: None,
-            method: &mut method,
         };
         // Began at 5 s, fetched for 2 s, then 8 s of training: of its 10 s, 5 fall into this round.
         let training = Activity {
             began_s: 5.0,
+            until_s: 15.0,
             fetch_s: 2.0,
             step: Step::Train,
         };
         round.note_time(UavId(0), &training, 15.0);
         let handing_over = Activity {
             began_s: 15.0,
+            until_s: 16.5,
             fetch_s: 0.0,
             step: Step::HandOver { to: UavId(1) },
         };
@@ -430,5 +447,6 @@ mod tests {
         assert_eq!(path.get(TimeItem::Upload), 1.0);
         assert_eq!(path.get(TimeItem::Offload), 1.5);
         assert_eq!(path.total_s(), 6.5);
+        assert_eq!(round.books.elapsed_s(UavId(0)), 6.5);
     }
 }
