@@ -251,7 +251,6 @@ pub fn checkpoint(data: &[u8]) {
 pub fn checkpoint_scenario(method: &str) -> ValidScenario {
     let text = r#"
         name = "fuzz"
-        allocation = { kind = "p1", h_max = 3 }
         [devices]
         count = 3
         [uavs]
@@ -267,7 +266,11 @@ pub fn checkpoint_scenario(method: &str) -> ValidScenario {
         [stop]
         max_rounds = 3
     "#;
-    Scenario::parse(text, &[format!("method={method}")])
+    let allocation = match method {
+        "hfedat" => "allocation.kind=equal",
+        _ => "allocation={kind=\"p1\", h_max=3}",
+    };
+    Scenario::parse(text, &[&format!("method={method}"), allocation])
         .unwrap()
         .check()
         .unwrap()
