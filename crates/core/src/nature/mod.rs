@@ -85,7 +85,7 @@ impl Nature {
     }
 
     /// The most seconds that any two UAVs within a distance need for `bits`, with at least this transmit power; none when
-    /// the channel cannot say.
+    /// the channel cannot say, or some of these links are out.
     #[must_use]
     pub fn worst_uav_link_time_s(
         &self,
@@ -94,7 +94,8 @@ impl Nature {
         distance_m: f64,
     ) -> Option<f64> {
         let gain = self.channel.least_gain(Link::UavToUav, distance_m, 0.0)?;
-        Some(self.uav_time_s(bits, tx_power_w * gain / self.noise_w_per_hz))
+        let snr_hz = links::usable(tx_power_w * gain / self.noise_w_per_hz)?;
+        Some(self.uav_time_s(bits, snr_hz))
     }
 
     fn uav_time_s(&self, bits: f64, snr_hz: f64) -> f64 {

@@ -145,6 +145,22 @@ pub(crate) fn run(scenario: &ValidScenario, threads: usize) -> Outcome {
     .unwrap()
 }
 
+/// A UAV's time: what it did and how long it was away make the round.
+pub(crate) fn assert_time_adds_up(record: &RoundRecord) {
+    let round_s = record.time.total_s();
+    for uav in &record.uavs {
+        let sum_s = uav.time.total_s() + uav.away_s;
+        assert!(
+            (sum_s - round_s).abs() <= 1e-9 * round_s.max(1.0),
+            "round {} lasted {round_s} s, UAV {} has {sum_s} s: {uav:?} {:?}",
+            record.round,
+            uav.uav.0,
+            record.time
+        );
+        assert!(uav.away_s >= 0.0, "{uav:?}");
+    }
+}
+
 /// A battery's books: what came in went out, item by item.
 pub(crate) fn assert_balanced(uav: &UavRecord) {
     let came_in = uav.battery_before_j + uav.recharged_j;

@@ -225,32 +225,28 @@ fn no_bandwidth_is_refused_and_the_least_there_can_be_is_slow_or_too_late() {
     }
 }
 
-/// With equal shares nobody starts; the solver of P1 names the link.
+/// Links that carry nothing are an outage, whatever shares the bandwidth: nobody is covered over them, and the run goes on.
 #[test]
 fn a_link_too_weak_to_ever_send() {
     let weak = [
         "devices.tx_power_w=[1e-6, 1e-6]",
-        "radio.noise_dbm_per_hz=-1",
+        "radio.noise_dbm_per_hz=-150",
+        "channel.exponent_up=6",
+        "uavs.altitude_m=1500",
         "stop.max_rounds=2",
     ];
-    let outcome = run(
-        &light(&[&weak[..], &["allocation={kind=\"equal\"}"]].concat()),
-        2,
-    );
-    assert_eq!(outcome.summary.updates_computed, 0);
-    assert!(tells(&outcome.records[0], |kind| matches!(
-        kind,
-        EventKind::UavLow { .. }
-    )));
-
-    let scenario = light(&[&weak[..], &["allocation={kind=\"p1\"}"]].concat());
-    let mut method = Method::of(&scenario).unwrap();
-    let refused = run_on(&scenario, &mut method, 2, |_| ControlFlow::Continue(()));
-    let message = refused.err().unwrap().to_string();
-    assert!(
-        message.contains("snr_up_hz") && message.contains("between 1e-6 and 1e24"),
-        "{message}"
-    );
+    for allocation in ["allocation.kind=equal", "allocation.kind=p1"] {
+        let outcome = with_every_method(&[&weak[..], &[allocation]].concat());
+        assert_eq!(outcome.summary.rounds, 2);
+        assert_eq!(outcome.summary.updates_computed, 0);
+        for record in &outcome.records {
+            assert!(tells(
+                record,
+                |kind| matches!(kind, EventKind::LinkOutage { devices, .. } if *devices > 0)
+            ));
+            assert_eq!(record.covered, 0);
+        }
+    }
 }
 
 /// Then the global model stands in for the UAV's own.
