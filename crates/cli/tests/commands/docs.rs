@@ -14,12 +14,30 @@ fn read(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap()
 }
 
-/// What stands between backquotes and begins with a path of the repository.
+/// Where the paths that documents name begin: at the root, among the crates, or in the simulator.
+const BASES: [&str; 3] = ["", "crates", "crates/core/src"];
+
+/// The file or folder that a document means by a path, if there is one.
+fn resolve(path: &str) -> Option<PathBuf> {
+    let places = BASES.iter().map(|base| root().join(base).join(path));
+    places.into_iter().find(|place| place.exists())
+}
+
+/// What stands between backquotes and is a path of the repository: it begins like one, or is a Rust file.
 fn paths_in(text: &str) -> Vec<String> {
     let code = text.split('`').skip(1).step_by(2);
-    let known = ["crates/", "scenarios/", "scripts/", "docs/", ".ci/"];
-    code.filter(|span| known.iter().any(|start| span.starts_with(start)))
-        .filter_map(|span| Some(span.split_whitespace().next()?.into()))
+    let known = [
+        "crates/",
+        "scenarios/",
+        "experiments/",
+        "scripts/",
+        "docs/",
+        ".ci/",
+    ];
+    let spans = code.filter_map(|span| span.split_whitespace().next());
+    spans
+        .filter(|span| known.iter().any(|start| span.starts_with(start)) || span.ends_with(".rs"))
+        .map(Into::into)
         .collect()
 }
 
@@ -43,12 +61,73 @@ fn paths_named_in_the_documents_exist() {
         let paths = paths_in(&read(name));
         for path in &paths {
             assert!(
-                root().join(path).exists(),
+                resolve(path).is_some(),
                 "{name} names {path}, which does not exist"
             );
         }
         assert!(name != "ARCHITECTURE.md" || paths.len() > 15, "{paths:?}");
     }
+}
+
+/// The anchors of a document's headings, as GitHub makes them.
+fn anchors(name: &str) -> Vec<String> {
+    let text = read(name);
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let anchor = |heading: &str| {
+        let title = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = title
+            .chars()
+            .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.collect::<String>().replace(' ', "-")
+    };
+    headings.map(anchor).collect()
+}
+
+/// What a text cites as `FILE.md#anchor`, or as `](#anchor)` in the document itself: the file's last name and the anchor.
+fn citations(text: &str) -> Vec<(Option<String>, String)> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    let anchor = |at: usize| text[at..].chars().take_while(|c| is_name(*c)).collect();
+    let of_files = text.match_indices(".md#").map(|(at, mark)| {
+        let before = text[..at].rsplit(|c| !is_name(c)).next().unwrap();
+        (Some(format!("{before}.md")), anchor(at + mark.len()))
+    });
+    let of_itself = text
+        .match_indices("](#")
+        .map(|(at, mark)| (None, anchor(at + mark.len())));
+    of_files.chain(of_itself).collect()
+}
+
+#[test]
+fn headings_that_are_cited_exist() {
+    let documents = documents();
+    let mut files = Vec::new();
+    for member in fs::read_dir(root().join("crates")).unwrap() {
+        sources(&member.unwrap().path().join("src"), &mut files);
+    }
+    let code = files.iter().map(|file| {
+        file.to_str()
+            .unwrap()
+            .trim_start_matches(root().to_str().unwrap())
+    });
+    let all = documents.iter().map(String::as_str);
+    let mut found = 0;
+    for citing in all.chain(code.map(|name| name.trim_start_matches('/'))) {
+        for (file, anchor) in citations(&read(citing)) {
+            let cited = match &file {
+                None => citing,
+                Some(file) => documents
+                    .iter()
+                    .find(|name| name.rsplit('/').next() == Some(file))
+                    .unwrap_or_else(|| panic!("{citing} cites {file}, which does not exist")),
+            };
+            assert!(
+                anchors(cited).contains(&anchor),
+                "{citing} cites {cited}#{anchor}: no such heading"
+            );
+            found += 1;
+        }
+    }
+    assert!(found > 10, "{found}");
 }
 
 /// The numbers of `(8)`, `(22)-(24)` or `(1), (2)`.
@@ -116,7 +195,8 @@ fn every_equation_in_the_table_is_named_in_its_files() {
     for (equations, files) in rows {
         assert!(!files.is_empty(), "{equations:?} has no file");
         for file in files {
-            let cited = cited_equations(&read(&file));
+            let source = resolve(&file).unwrap_or_else(|| panic!("{file} does not exist"));
+            let cited = cited_equations(&fs::read_to_string(source).unwrap());
             assert!(
                 equations.iter().any(|number| cited.contains(number)),
                 "PAPER.md sends {equations:?} to {file}, which cites only {cited:?}"

@@ -32,7 +32,7 @@ pub struct Job<'a> {
     pub device: DeviceId,
     /// The model it starts from.
     pub start: &'a [f32],
-    /// SGD steps (H).
+    /// SGD steps (H), Eq. (1).
     pub local_iterations: usize,
     /// Tells the random draws of this edge round from those of all others.
     pub key: u64,

@@ -1,7 +1,7 @@
 //! `direct_drop`: `cehfed` in which nobody checks energy. A UAV flies until its battery is empty and takes its
 //! edge model along, and nobody moves to cover for it.
 //!
-//! Source: VI.C.2. Departures: those of P2 (PAPER.md 16 to 19 and 21).
+//! Source: VI.C.2. Departures: PAPER.md#departures-of-p2.
 
 use super::parts::{Parts, RedeploymentPart};
 use super::{Entry, cehfed};

@@ -2,7 +2,8 @@
 //!
 //! Source: VI.B. Departs from the paper, which does not say how many: a share of each UAV's covered devices
 //! (`selection.share`), about as many as `cehfed` takes. Its score is S^Sim of the fitness, with the departures of that
-//! (PAPER.md 16, 17, 21); `fitness.diversity = "paper"` makes it the model difference alone.
+//! (PAPER.md#model-difference, PAPER.md#personal-models, PAPER.md#diversity); `fitness.diversity = "paper"` makes it the model
+//! difference alone.
 
 use super::Entry;
 use super::parts::{AllocationPart, AssociationPart, Parts};

@@ -1,6 +1,6 @@
 //! `hfed`: `cehfed`'s choice of devices alone, with fixed H, equal bandwidth and nobody moving.
 //!
-//! Source: VI.B. Departures: those of P2 (PAPER.md 16 to 19 and 21).
+//! Source: VI.B. Departures: PAPER.md#departures-of-p2.
 
 use super::Entry;
 use super::parts::{AssociationPart, Parts};

@@ -7,7 +7,7 @@
 //! FedAT lets the first global model stand in for them; cells that delivered equally often weigh
 //! the same. The model of a UAV that is gone counts for one round more; one that comes back keeps its count of
 //! deliveries, so that it weighs as a slow cell does. UAVs pay for all their hovering, where those of a synchronous round
-//! wait free of charge. No proximal term (the paper's HFedAT does not consider heterogeneous data) and no compression.
+//! may wait free of charge (`uavs.waiting = "free"`). No proximal term (the paper's HFedAT does not consider heterogeneous data) and no compression.
 
 use super::Entry;
 use super::parts::{Parts, SchedulePart};
