@@ -4,7 +4,8 @@
 //! to one of their own. This crate simulates that: it trains real networks and accounts for every
 //! second and every joule. Start reading at [`run`](mod@run), the round loop.
 //!
-//! Data flows one way: [`scenario`] → [`world`] → [`nature`] → [`decide`] → [`learn`] → [`record`].
+//! A module imports only those to its left: [`vocabulary`], [`solve`], [`scenario`], [`nature`], [`world`], [`decide`], [`learn`],
+//! [`method`], [`record`], [`run`](mod@run), [`session`].
 
 mod books;
 pub mod checkpoint;

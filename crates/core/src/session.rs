@@ -41,7 +41,7 @@ impl Default for Keeping {
 /// let scenario = Scenario::parse("", &settings)?.check()?;
 /// // A method, a channel or a learner of one's own goes in here.
 /// let set_up = |scenario: &ValidScenario| {
-///     Ok((Simulation::builder(scenario).build()?, Method::of(scenario)))
+///     Ok((Simulation::builder(scenario).build()?, Method::of(scenario)?))
 /// };
 /// let mut session = Session::begin(&path, &scenario, Keeping::default(), set_up)?;
 /// session.step()?;

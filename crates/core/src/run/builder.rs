@@ -33,7 +33,7 @@ use super::scoring::Scoring;
 /// let settings = ["devices.count=10", "data.data_volume=50", "model.name=logistic"];
 /// let scenario = Scenario::parse("", &settings)?.check()?;
 /// let mut simulation = Simulation::builder(&scenario).channel(Cable).threads(1).build()?;
-/// let record = simulation.step(&mut Method::of(&scenario)).unwrap();
+/// let record = simulation.step(&mut Method::of(&scenario)?)?;
 /// assert!(record.is_some());
 /// # Ok::<(), aerofed::Error>(())
 /// ```
