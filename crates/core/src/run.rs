@@ -164,7 +164,6 @@ pub(crate) fn stop_rule(scenario: &ValidScenario, record: &RoundRecord) -> Optio
 
 impl Simulation {
     /// A simulation of a scenario; parts of it can be replaced by the caller's own.
-    #[must_use]
     pub fn builder(scenario: &ValidScenario) -> Builder<'_> {
         Builder::new(scenario)
     }

@@ -15,6 +15,7 @@ mod docs;
 #[cfg(unix)]
 mod folders;
 mod fuzz_seeds;
+mod layers;
 #[cfg(unix)]
 mod place;
 mod plan;
