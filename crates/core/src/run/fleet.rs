@@ -27,7 +27,7 @@ pub(crate) struct Fleet {
     /// UAVs among whom the area was last divided.
     pub(super) deployed: Vec<UavId>,
     /// Links between UAVs that a fault has cut in this round.
-    failed_links: HashSet<[u32; 2]>,
+    pub(super) failed_links: HashSet<[u32; 2]>,
 }
 
 impl Fleet {

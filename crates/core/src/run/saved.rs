@@ -115,7 +115,7 @@ impl Simulation {
             sample_bits: _,
             round,
             deployed,
-            ..
+            failed_links: _,
         } = fleet;
         let Learning {
             scenario: _,
