@@ -84,7 +84,9 @@ impl BatchArgs {
             return Err(anyhow::Error::new(error).context(context));
         }
         if done.interrupted {
-            anyhow::bail!("interrupted; {kept}: the same command does the rest");
+            anyhow::bail!(
+                "interrupted; {kept}, those under way were set down: the same command does the rest"
+            );
         }
         if !self.quiet {
             let (ran, found) = (done.ran, done.found);

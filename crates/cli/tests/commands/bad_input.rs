@@ -91,7 +91,11 @@ fn bad_values(path: &str, default: &toml::Value) -> Vec<&'static str> {
 #[test]
 fn every_field_of_the_scenario_refuses_bad_values_by_name() {
     let mut fields = Vec::new();
-    leaves("", &aerofed::scenario::PAPER.parse().unwrap(), &mut fields);
+    leaves(
+        "",
+        &aerofed::scenario::DEFAULTS.parse().unwrap(),
+        &mut fields,
+    );
     assert!(fields.len() > 50, "{}", fields.len());
     for (path, default) in fields {
         let last = path.rsplit('.').next().unwrap();

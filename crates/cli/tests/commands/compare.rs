@@ -242,23 +242,18 @@ fn folders_of_others_are_left_alone() {
     assert!(run.join("summary.json").exists());
 }
 
-/// P1 refuses a link that no bandwidth helps; equal shares do not look at it, and their runs are done.
+/// P1 refuses a weight that it cannot reckon with; equal shares do not look at it, and their runs are done.
 #[test]
 fn what_one_method_cannot_do_does_not_keep_others_from_it() {
     let dir = tempfile::tempdir().unwrap();
-    let out = dir.path().join("weak");
-    let weak = [
-        "--set",
-        "devices.tx_power_w=[1e-6, 1e-6]",
-        "--set",
-        "radio.noise_dbm_per_hz=-1",
-    ];
+    let out = dir.path().join("odd");
+    let odd = ["--set", "weights.energy=1e-10"];
     let flags = ["--methods", "rhfed,hfl", "--seeds", "2", "--jobs", "1"];
-    let output = small(&out, &[&flags[..], &weak].concat());
+    let output = small(&out, &[&flags[..], &odd].concat());
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(
-        said.contains("snr_up_hz") && said.contains("2 runs are finished"),
+        said.contains("energy_weight") && said.contains("2 runs are finished"),
         "{said}"
     );
 }
@@ -470,10 +465,13 @@ pub(crate) mod killed {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains("0 runs are finished"), "{said}");
-        assert_eq!(
-            fs::read_dir(out.join("runs")).unwrap().count(),
-            0,
-            "nothing half-written"
-        );
+        assert!(said.contains("set down"), "{said}");
+        let left: Vec<_> = fs::read_dir(out.join("runs")).unwrap().flatten().collect();
+        assert_eq!(left.len(), 1, "the run that was under way");
+        let name = left[0].file_name().into_string().unwrap();
+        assert!(name.ends_with(".partial"), "{name}");
+        let saved = fs::read_dir(left[0].path()).unwrap().flatten();
+        let mut saved = saved.map(|entry| entry.file_name().into_string().unwrap());
+        assert!(saved.any(|name| name.starts_with("checkpoint-")));
     }
 }
