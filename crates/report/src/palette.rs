@@ -131,7 +131,7 @@ pub(crate) fn energy_colour(item: EnergyItem) -> &'static str {
         EnergyItem::Downlink => ROSE,
         EnergyItem::Relay => MINT,
         EnergyItem::Scoring => LILAC,
-        EnergyItem::Waiting => GREY,
+        EnergyItem::Waiting => SLATE,
     }
 }
 
