@@ -4,7 +4,7 @@ use crate::vocabulary::Point;
 
 /// Buckets of point ids, rebuilt in linear time when the points move. Ids inside a bucket ascend.
 #[derive(Clone, Debug)]
-pub struct Grid {
+pub(crate) struct Grid {
     cell_m: f64,
     columns: usize,
     rows: usize,
@@ -19,7 +19,7 @@ const MOST_BUCKETS_PER_SIDE: usize = 1 << 10;
 impl Grid {
     /// An index over an area with buckets about `cell_m` wide.
     #[must_use]
-    pub fn new(width_m: f64, height_m: f64, cell_m: f64) -> Self {
+    pub(crate) fn new(width_m: f64, height_m: f64, cell_m: f64) -> Self {
         let widest = width_m.max(height_m) / MOST_BUCKETS_PER_SIDE as f64;
         let cell_m = cell_m.max(widest);
         let buckets = |side: f64| (side / cell_m).ceil().max(1.0) as usize;
@@ -42,7 +42,7 @@ impl Grid {
     }
 
     /// Takes new positions: a counting sort by bucket.
-    pub fn rebuild(&mut self, points: &[Point]) {
+    pub(crate) fn rebuild(&mut self, points: &[Point]) {
         let bucket = |p: &Point| self.row(p.y_m) * self.columns + self.column(p.x_m);
         let buckets: Vec<u32> = points.iter().map(|p| bucket(p) as u32).collect();
         self.starts.clear();
@@ -64,7 +64,7 @@ impl Grid {
 
     /// The ids of the points within `radius_m` of `center` (edge included), ascending.
     #[must_use]
-    pub fn within(&self, points: &[Point], center: Point, radius_m: f64) -> Vec<u32> {
+    pub(crate) fn within(&self, points: &[Point], center: Point, radius_m: f64) -> Vec<u32> {
         let mut found: Vec<u32> = self.search(points, center, radius_m).collect();
         found.sort_unstable();
         found
@@ -72,7 +72,7 @@ impl Grid {
 
     /// Whether any point lies within `radius_m` of `center` (edge included).
     #[must_use]
-    pub fn any_within(&self, points: &[Point], center: Point, radius_m: f64) -> bool {
+    pub(crate) fn any_within(&self, points: &[Point], center: Point, radius_m: f64) -> bool {
         self.search(points, center, radius_m).next().is_some()
     }
 

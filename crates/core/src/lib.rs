@@ -13,7 +13,7 @@ pub mod decide;
 pub mod disk;
 pub mod environment;
 mod error;
-pub mod grid;
+mod grid;
 pub mod learn;
 pub mod method;
 pub mod nature;

@@ -19,7 +19,7 @@ pub struct Stand {
     pub clock_s: f64,
     /// Energy so far, devices and UAVs, J.
     pub energy_j: f64,
-    /// Of that, what the paper's Eqs. (17)-(26) know of, J: all but flights home and drained batteries.
+    /// Of that, what the paper's Eqs. (17)-(26) know of, J: all but flights home, drained batteries and waiting.
     pub paper_energy_j: f64,
     /// Test accuracy, 0 to 1.
     pub accuracy: f64,
@@ -162,7 +162,11 @@ pub(super) fn word(stopped_by: StoppedBy) -> String {
 fn curve(records: &[RoundRecord]) -> Vec<Stand> {
     let mut beyond_paper_j = 0.0;
     let stand = |record: &RoundRecord| {
-        let beyond = [EnergyItem::ReturnFlight, EnergyItem::Leak];
+        let beyond = [
+            EnergyItem::ReturnFlight,
+            EnergyItem::Leak,
+            EnergyItem::Waiting,
+        ];
         beyond_paper_j += beyond
             .iter()
             .map(|&item| record.energy.get(item))

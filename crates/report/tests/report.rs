@@ -458,3 +458,21 @@ fn panels_on_paper_have_axes_bands_and_whiskers() {
     empty.series.clear();
     assert!(Document::parse(&panel_svg(&empty)).is_ok());
 }
+
+#[path = "../examples/own_method.rs"]
+mod own_method;
+
+/// A method that a program adds is compared and shown beside the others, under its own name.
+#[test]
+fn a_method_from_outside_is_compared_and_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    own_method::compare(folder.path()).unwrap();
+    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert!(page.contains("in_turn") && page.contains("rhfed"));
+    let runs = fs::read_dir(folder.path().join("runs")).unwrap();
+    let names = runs.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let own = names.filter(|name| name.starts_with("in_turn-")).count();
+    assert_eq!(own, 3);
+    // What is there is found again, and nothing is run twice.
+    own_method::compare(folder.path()).unwrap();
+}

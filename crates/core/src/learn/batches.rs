@@ -6,7 +6,7 @@ use crate::seed::Random;
 
 /// `steps` mini-batches one after another, each drawn without replacement from `held`.
 #[must_use]
-pub fn draw(held: &[u32], batch_size: usize, steps: usize, rng: &mut Random) -> Vec<u32> {
+pub(crate) fn draw(held: &[u32], batch_size: usize, steps: usize, rng: &mut Random) -> Vec<u32> {
     let size = batch_size.min(held.len());
     let mut deck = held.to_vec();
     let mut order = Vec::with_capacity(size * steps);
@@ -22,7 +22,7 @@ pub fn draw(held: &[u32], batch_size: usize, steps: usize, rng: &mut Random) -> 
 
 /// How many mini-batches go over `samples` so many times.
 #[must_use]
-pub fn steps(samples: usize, batch_size: usize, epochs: usize) -> usize {
+pub(crate) fn steps(samples: usize, batch_size: usize, epochs: usize) -> usize {
     epochs * samples.div_ceil(batch_size)
 }
 

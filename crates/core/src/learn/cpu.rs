@@ -91,7 +91,7 @@ fn sgd(training: &Training) -> Sgd {
 }
 
 /// Devices that train on this machine's cores, each on its own part of one data set.
-pub struct CpuDevices {
+pub(crate) struct CpuDevices {
     engine: Arc<Engine>,
     train: Arc<Dataset>,
     /// Training samples of each device.
@@ -209,7 +209,7 @@ impl Devices for CpuDevices {
 }
 
 /// The controller's looks and the UAVs' own models, on this machine's cores.
-pub struct CpuEvaluator {
+pub(crate) struct CpuEvaluator {
     engine: Arc<Engine>,
     train: Arc<Dataset>,
     test: Arc<Dataset>,

@@ -1,14 +1,13 @@
 //! Learning: who trains, who evaluates, how models are merged, and what is learned from.
 
 pub mod aggregation;
-pub mod batches;
-pub mod cpu;
+pub(crate) mod batches;
+pub(crate) mod cpu;
 pub mod data;
 pub mod devices;
 pub mod evaluator;
 mod task;
 
-pub use cpu::{CpuDevices, CpuEvaluator};
 pub use data::{Data, DataStore};
 pub use devices::{Devices, Job, LocalTraining, LocalUpdate, UpdateLost};
 pub use evaluator::Evaluator;

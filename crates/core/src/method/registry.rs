@@ -11,7 +11,7 @@ use crate::Error;
 use crate::scenario::{Change, Scenario, ScenarioError, ValidScenario};
 
 /// Makes a method for a scenario.
-pub type Build = Arc<dyn Fn(&ValidScenario) -> Method + Send + Sync>;
+pub type Build = Arc<dyn Fn(&ValidScenario) -> Result<Method, Error> + Send + Sync>;
 
 /// A registered method.
 #[derive(Clone)]
@@ -142,7 +142,7 @@ impl Entry {
     /// Puts the method together for a scenario, whatever fields the scenario changes in vain.
     ///
     /// # Errors
-    /// When the scenario asks for a part that does not fit the method's schedule.
+    /// When the scenario asks for a part that does not fit the method's schedule, or somebody's own code refuses it.
     pub fn build(&self, scenario: &ValidScenario) -> Result<Method, Error> {
         let overrides = Overrides::of(scenario);
         let method = match &self.made {
@@ -151,7 +151,7 @@ impl Entry {
                 own.overridden(scenario).build(name, scenario)
             }
             Made::By { build, .. } => {
-                let mut method = build(scenario);
+                let mut method = build(scenario)?;
                 method.name += &overrides.suffix(None);
                 if let Some(part) = overrides.association {
                     method.association = part.build(scenario);

@@ -3,7 +3,7 @@
 /// Seconds of one local iteration. Eq. (8): t_unit = t_fix + c φ|D| / f, where φ|D| is the
 /// mini-batch, here in bits.
 #[must_use]
-pub fn iteration_time_s(
+pub(crate) fn iteration_time_s(
     fixed_time_s: f64,
     cycles_per_bit: f64,
     batch_bits: f64,
@@ -14,7 +14,7 @@ pub fn iteration_time_s(
 
 /// Joules of one local iteration. Eq. (9): f² c φ|D| ϑ / 2.
 #[must_use]
-pub fn iteration_energy_j(
+pub(crate) fn iteration_energy_j(
     capacitance: f64,
     cycles_per_bit: f64,
     batch_bits: f64,
@@ -26,7 +26,7 @@ pub fn iteration_energy_j(
 /// Seconds of an iteration that goes over its mini-batch `passes` times: what it costs besides the
 /// arithmetic is due once.
 #[must_use]
-pub fn repeated_time_s(iteration_time_s: f64, fixed_time_s: f64, passes: f64) -> f64 {
+pub(crate) fn repeated_time_s(iteration_time_s: f64, fixed_time_s: f64, passes: f64) -> f64 {
     iteration_time_s + (passes - 1.0) * (iteration_time_s - fixed_time_s)
 }
 

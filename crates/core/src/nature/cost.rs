@@ -8,44 +8,44 @@ use crate::vocabulary::{Bill, Cell, CellPlan, UavId};
 
 /// What one edge round costs one device. Eqs. (8)-(13).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct DeviceCost {
+pub(crate) struct DeviceCost {
     /// H t_unit.
-    pub compute_s: f64,
+    pub(crate) compute_s: f64,
     /// I / r_up.
-    pub upload_s: f64,
+    pub(crate) upload_s: f64,
     /// I / r_down.
-    pub download_s: f64,
+    pub(crate) download_s: f64,
     /// Energy of computing, J.
-    pub compute_j: f64,
+    pub(crate) compute_j: f64,
     /// Energy of sending, J.
-    pub upload_j: f64,
+    pub(crate) upload_j: f64,
     /// What the UAV spends on sending to this device, J.
-    pub downlink_j: f64,
+    pub(crate) downlink_j: f64,
 }
 
 impl DeviceCost {
     /// t_dev, Eq. (11).
     #[must_use]
-    pub fn time_s(&self) -> f64 {
+    pub(crate) fn time_s(&self) -> f64 {
         self.compute_s + (self.upload_s + self.download_s)
     }
 }
 
 /// What one edge round costs a UAV and its cell. Eqs. (14), (17), (18).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct EdgeCost {
+pub(crate) struct EdgeCost {
     /// The device that everybody waits for: its parts add up to the hover time.
-    pub slowest: DeviceCost,
+    pub(crate) slowest: DeviceCost,
     /// The longest download, s: what passing on a global model takes, Eq. (22).
-    pub slowest_download_s: f64,
+    pub(crate) slowest_download_s: f64,
     /// Hover energy of the UAV, J.
-    pub hover_j: f64,
+    pub(crate) hover_j: f64,
     /// The UAV's downlink energy over all devices, J.
-    pub downlink_j: f64,
+    pub(crate) downlink_j: f64,
     /// Computing energy of all devices, J.
-    pub compute_j: f64,
+    pub(crate) compute_j: f64,
     /// Uplink energy of all devices, J.
-    pub upload_j: f64,
+    pub(crate) upload_j: f64,
 }
 
 impl EdgeCost {
@@ -53,13 +53,13 @@ impl EdgeCost {
     ///
     /// Departs from the paper: (14) prints one downlink; (29) has the sum over devices, which stands.
     #[must_use]
-    pub fn uav_j(&self) -> f64 {
+    pub(crate) fn uav_j(&self) -> f64 {
         self.hover_j + self.downlink_j
     }
 }
 
 /// What one edge round costs each device of a cell under a plan, in the cell's order.
-pub fn device_costs<'a>(
+pub(crate) fn device_costs<'a>(
     cell: &'a Cell,
     plan: &'a CellPlan,
 ) -> impl Iterator<Item = DeviceCost> + 'a {
@@ -84,7 +84,7 @@ pub fn device_costs<'a>(
 
 /// The cost of one edge round in a cell under a plan.
 #[must_use]
-pub fn edge_round(cell: &Cell, plan: &CellPlan) -> EdgeCost {
+pub(crate) fn edge_round(cell: &Cell, plan: &CellPlan) -> EdgeCost {
     let mut cost = EdgeCost::default();
     for device in device_costs(cell, plan) {
         cost.compute_j += device.compute_j;
@@ -101,30 +101,30 @@ pub fn edge_round(cell: &Cell, plan: &CellPlan) -> EdgeCost {
 
 /// What broadcasting the global model costs. Eqs. (22)-(24).
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Broadcast {
+pub(crate) struct Broadcast {
     /// T^Broad, and what each UAV spends on hovering meanwhile.
-    pub hover: Bill,
+    pub(crate) hover: Bill,
     /// What the aggregator spends on sending to the other UAVs, J.
-    pub uav_link_j: f64,
+    pub(crate) uav_link_j: f64,
     /// Per listed UAV, what it spends on passing the model on to its devices, J.
-    pub relay_j: Vec<f64>,
+    pub(crate) relay_j: Vec<f64>,
 }
 
 /// A UAV that takes part in the broadcast.
 #[derive(Clone, Copy, Debug)]
-pub struct Receiver {
+pub(crate) struct Receiver {
     /// Which one.
-    pub id: UavId,
+    pub(crate) id: UavId,
     /// Power of its downlink, W.
-    pub broadcast_power_w: f64,
+    pub(crate) broadcast_power_w: f64,
     /// The slowest download among its devices, s; 0 without devices.
-    pub slowest_download_s: f64,
+    pub(crate) slowest_download_s: f64,
 }
 
 /// `aggregator` sends the global model to all UAVs with the power `tx_power_w`, which takes `link_s` to each, and these pass it on
 /// to their devices. Eqs. (22)-(24).
 #[must_use]
-pub fn broadcast(
+pub(crate) fn broadcast(
     aggregator: UavId,
     tx_power_w: f64,
     hover_power_w: f64,

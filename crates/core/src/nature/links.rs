@@ -9,34 +9,34 @@ use crate::vocabulary::{DeviceId, Point, UavId};
 
 /// A link's received power over noise density, Hz, if anything can be sent over it.
 #[must_use]
-pub fn usable(snr_hz: f64) -> Option<f64> {
+pub(crate) fn usable(snr_hz: f64) -> Option<f64> {
     (snr_hz >= LEAST_SNR_HZ).then_some(snr_hz.min(MOST_SNR_HZ))
 }
 
 /// What there is between a device and a UAV that covers it, in one round.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GroundLink {
+pub(crate) struct GroundLink {
     /// Received power over noise density of the uplink, Hz.
-    pub snr_up_hz: f64,
+    pub(crate) snr_up_hz: f64,
     /// The same of the downlink.
-    pub snr_down_hz: f64,
+    pub(crate) snr_down_hz: f64,
 }
 
 /// A UAV and the devices it covers.
-pub struct Covered<'a> {
+pub(crate) struct Covered<'a> {
     /// Which UAV.
-    pub uav: UavId,
+    pub(crate) uav: UavId,
     /// Where it hovers.
-    pub above: Point,
+    pub(crate) above: Point,
     /// Power of its downlink, W.
-    pub broadcast_power_w: f64,
+    pub(crate) broadcast_power_w: f64,
     /// The devices, ascending.
-    pub devices: &'a [DeviceId],
+    pub(crate) devices: &'a [DeviceId],
 }
 
 /// The links of one round, per UAV in the order of the devices it covers.
 #[derive(Clone, Debug, Default)]
-pub struct RoundLinks {
+pub(crate) struct RoundLinks {
     devices: Vec<Vec<DeviceId>>,
     links: Vec<Vec<GroundLink>>,
 }
@@ -45,7 +45,7 @@ impl RoundLinks {
     /// Draws all links of a round. Those that are too weak to be used, one way or the other, are not in the table; they are
     /// returned beside it, per UAV.
     #[must_use]
-    pub fn draw(
+    pub(crate) fn draw(
         nature: &Nature,
         round: usize,
         covered: &[Covered],
@@ -101,7 +101,7 @@ impl RoundLinks {
 
     /// The link between a UAV and a device; none when the UAV does not cover it, or the link is out.
     #[must_use]
-    pub fn get(&self, uav: UavId, device: DeviceId) -> Option<GroundLink> {
+    pub(crate) fn get(&self, uav: UavId, device: DeviceId) -> Option<GroundLink> {
         let place = self.devices.get(uav.index())?.binary_search(&device).ok()?;
         Some(self.links[uav.index()][place])
     }

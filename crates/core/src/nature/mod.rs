@@ -2,10 +2,10 @@
 //! what they cost.
 
 pub mod channel;
-pub mod compute;
-pub mod cost;
+pub(crate) mod compute;
+pub(crate) mod cost;
 pub mod flight;
-pub mod links;
+pub(crate) mod links;
 pub mod mobility;
 
 use channel::{Channel, Link, Node, Path};

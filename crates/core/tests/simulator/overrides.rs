@@ -226,16 +226,14 @@ fn methods_of_ones_own_are_registered_beside_the_others() {
     registry
         .add(Entry::new("longer", "H = 12", longer))
         .unwrap();
-    let build: Build = Arc::new(|scenario| Method {
-        name: "mine".into(),
-        allocation: Box::new(Equal {
-            local_iterations: (20.0 * scenario.selection.share) as usize,
-        }),
-        ..Registry::builtin()
-            .get("hfl")
-            .unwrap()
-            .build(scenario)
-            .unwrap()
+    let build: Build = Arc::new(|scenario| {
+        Ok(Method {
+            name: "mine".into(),
+            allocation: Box::new(Equal {
+                local_iterations: (20.0 * scenario.selection.share) as usize,
+            }),
+            ..Registry::builtin().find("hfl")?.build(scenario)?
+        })
     });
     registry
         .add(Entry::custom(
