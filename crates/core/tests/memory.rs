@@ -1,5 +1,5 @@
 //! What an edge round over many devices takes in memory: updates are merged as they come, and none of them is kept.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 use aerofed::learn::Data;
 use aerofed::{Method, Scenario, Simulation};
@@ -33,7 +33,7 @@ fn peak_kib() -> Option<u64> {
 
 #[test]
 fn twenty_thousand_updates_of_the_cnn_need_no_room() {
-    for method in ["hfl", "cfed", "hierfavg"] {
+    for method in ["hfl", "cfed"] {
         let settings = [
             &format!("devices.count={DEVICES}"),
             &format!("data.data_volume={DEVICES}"),
@@ -64,6 +64,7 @@ fn twenty_thousand_updates_of_the_cnn_need_no_room() {
         let record = simulation.step(&mut method).unwrap().unwrap();
         assert!(record.updates_computed >= DEVICES, "{record:?}");
         let grown_kib = peak_kib().unwrap() - before_kib;
-        assert!(grown_kib < MOST_KIB, "{}: {grown_kib} KiB", method.name);
+        eprintln!("{}: {grown_kib} KiB beyond the data", method.name);
+        assert!(grown_kib < MOST_KIB);
     }
 }
