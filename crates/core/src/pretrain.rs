@@ -2,6 +2,7 @@
 //! of one agent from all of them, in a few turns.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use aerofed_data::PartitionKind;
@@ -10,6 +11,7 @@ use rayon::prelude::*;
 
 use crate::Error;
 use crate::environment::Environment;
+use crate::learn::DataStore;
 use crate::scenario::{Policy, Scenario, ValidScenario};
 use crate::seed::{Random, Stream, stream};
 use crate::solve::replay::Transition;
@@ -97,9 +99,10 @@ pub fn pretrain(
     let mut agent = newborn(scenario, &mut rng)?;
     let mut best = (f64::NEG_INFINITY, agent.state().clone());
     let mut memory: Vec<Transition> = Vec::new();
+    let store = Arc::new(DataStore::new());
     let budgets: Result<Vec<Budget>, Error> = (0..JUDGED)
         .into_par_iter()
-        .map(|index| Budget::measure(scenario, plan, JUDGED_SEEDS + index))
+        .map(|index| Budget::measure(scenario, plan, JUDGED_SEEDS + index, &store))
         .collect();
     let budgets = budgets?;
     let accuracy_with_most = mean(budgets.iter().map(|budget| budget.accuracy));
@@ -118,7 +121,7 @@ pub fn pretrain(
                     .clone()
                     .filter(|_| (episode / STRATA).is_multiple_of(2));
                 let policy = policy.map(Td3::restore).transpose()?;
-                let seen = explore(scenario, plan, episode, policy);
+                let seen = explore(scenario, plan, episode, policy, &store);
                 stopped_by(Event::Episode);
                 seen
             })
@@ -184,6 +187,7 @@ fn explore(
     plan: &Plan,
     episode: usize,
     mut policy: Option<Td3>,
+    store: &Arc<DataStore>,
 ) -> Result<Vec<Transition>, Error> {
     // Every world is met with few, some and many devices: worlds differ more than what is to be found out.
     let mut rng = stream(
@@ -198,7 +202,7 @@ fn explore(
     // All UAVs lean the same way all the time: what one of them does alone, or once, hardly shows in the global model. And many devices
     // after few would be paid for taking out the noise that the few left, again and again.
     let leaning = ((episode % STRATA) as f32 + rng.random::<f32>()) / STRATA as f32;
-    let mut environment = Environment::new(&scenario, 1);
+    let mut environment = Environment::new(&scenario, 1).with_store(store.clone());
     let mut states = environment.reset(seed)?;
     let strayed: Vec<f32> = states
         .iter()
@@ -268,14 +272,21 @@ fn short(base: &ValidScenario, rounds: usize) -> Scenario {
 
 /// What an episode may cost, and what as many devices as agents may take make of it.
 struct Budget {
+    store: Arc<DataStore>,
     seed: u64,
     cost: f64,
     accuracy: f64,
 }
 
 impl Budget {
-    fn measure(scenario: &ValidScenario, plan: &Plan, seed: u64) -> Result<Self, Error> {
+    fn measure(
+        scenario: &ValidScenario,
+        plan: &Plan,
+        seed: u64,
+        store: &Arc<DataStore>,
+    ) -> Result<Self, Error> {
         let mut budget = Self {
+            store: store.clone(),
             seed,
             cost: f64::INFINITY,
             accuracy: 0.0,
@@ -309,7 +320,7 @@ impl Budget {
         mut act: impl FnMut(&[f32]) -> Result<f32, Error>,
     ) -> Result<Vec<(f64, f64)>, Error> {
         let (energy, time) = (scenario.weights.energy, scenario.weights.time);
-        let mut environment = Environment::new(scenario, 1);
+        let mut environment = Environment::new(scenario, 1).with_store(self.store.clone());
         let mut states = environment.reset(self.seed)?;
         let mut walk = Vec::new();
         while !states.is_empty() {

@@ -6,6 +6,7 @@ use crate::{Error, checkpoint};
 
 /// A UAV that could aggregate.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Candidate<'a> {
     /// The UAV.
     pub uav: &'a Uav,

@@ -20,6 +20,7 @@ pub(crate) use threshold::above;
 pub use crate::vocabulary::Quality;
 
 /// What the controller sees at the start of a global round.
+#[non_exhaustive]
 pub struct Scene<'a> {
     /// The global round, from 1.
     pub round: usize,
@@ -115,6 +116,7 @@ pub struct CellOutcome {
 
 /// What the controller hears at the end of a global round.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct RoundOutcome<'a> {
     /// The global round, from 1.
     pub round: usize,

@@ -27,6 +27,7 @@ impl Default for LocalTraining {
 
 /// One device's work in an edge round.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Job<'a> {
     /// Whose work it is.
     pub device: DeviceId,

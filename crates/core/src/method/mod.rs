@@ -70,6 +70,7 @@ pub struct Method {
 
 /// Who waits for whom between two versions of the global model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Schedule {
     /// Algorithm 1: every UAV merges its devices' models up to `edge_rounds` times, then all of them
     /// hand over and wait for the new global model.

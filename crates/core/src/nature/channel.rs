@@ -26,6 +26,7 @@ pub enum Node {
 
 /// A link in one global round: who sends to whom, from where to where.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Path {
     /// Which kind of link.
     pub link: Link,

@@ -7,6 +7,7 @@ use crate::seed::Random;
 use crate::vocabulary::{DeviceId, Point};
 
 /// What a device sees when it decides where to go.
+#[non_exhaustive]
 pub struct Surroundings<'a> {
     /// Who it is.
     pub device: DeviceId,

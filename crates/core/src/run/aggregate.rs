@@ -253,21 +253,14 @@ fn send_off_who_cannot_wait(
     let worst = fleet.worst_case(cells, books);
     for uav in fleet.world.active() {
         let leaves = low.iter().any(|leaver| leaver.uav == uav.id);
-        let waiting_j = books.waiting_j(latest_s - books.elapsed_s(uav.id));
-        let needed_j = waiting_j + fleet.reserve_after_handover_j(uav, &worst);
-        if leaves || uav.id == aggregator.id || waiting_j == 0.0 || uav.battery_j >= needed_j {
+        if leaves || uav.id == aggregator.id {
             continue;
         }
-        books.tell(EventKind::UavLow {
-            uav: uav.id,
-            battery_j: uav.battery_j,
-            needed_j,
-        });
-        books.depart(uav.id);
-        low.push(Leaver {
-            uav: uav.id,
-            needed_j,
-        });
+        let wait_s = latest_s - books.elapsed_s(uav.id);
+        if let Some(leaver) = fleet.if_too_low_to_wait(uav, wait_s, &worst, books) {
+            books.depart(uav.id);
+            low.push(leaver);
+        }
     }
 }
 

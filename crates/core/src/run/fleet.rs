@@ -225,7 +225,7 @@ impl Fleet {
     }
 
     /// What it keeps back after it has handed over.
-    pub(super) fn reserve_after_handover_j(&self, uav: &Uav, worst: &WorstCase) -> f64 {
+    fn reserve_after_handover_j(&self, uav: &Uav, worst: &WorstCase) -> f64 {
         if self.scenario.uavs.reserve == Reserve::None {
             return 0.0;
         }
@@ -332,6 +332,31 @@ impl Fleet {
     ) -> Option<Leaver> {
         let needed_j = self.needed_j(uav, cell, worst, books);
         if uav.battery_j >= needed_j {
+            return None;
+        }
+        books.tell(EventKind::UavLow {
+            uav: uav.id,
+            battery_j: uav.battery_j,
+            needed_j,
+        });
+        Some(Leaver {
+            uav: uav.id,
+            needed_j,
+        })
+    }
+
+    /// The energy check of a UAV that has handed over and would wait for so long: one whose battery does not last for that and
+    /// for what it keeps back has to go.
+    pub(super) fn if_too_low_to_wait(
+        &self,
+        uav: &Uav,
+        seconds: f64,
+        worst: &WorstCase,
+        books: &mut Books,
+    ) -> Option<Leaver> {
+        let waiting_j = books.waiting_j(seconds);
+        let needed_j = waiting_j + self.reserve_after_handover_j(uav, worst);
+        if waiting_j == 0.0 || uav.battery_j >= needed_j {
             return None;
         }
         books.tell(EventKind::UavLow {

@@ -292,20 +292,12 @@ impl Round<'_, '_> {
         let worst = self.fleet.worst_case(&self.passes.cells, &self.books);
         let mut unable = Vec::new();
         for uav in self.fleet.world.active() {
-            let waiting_j = self.books.waiting_j(round_s - self.books.elapsed_s(uav.id));
-            let needed_j = waiting_j + self.fleet.reserve_after_handover_j(uav, &worst);
-            let idle = self.passes.queue.get(uav.id).is_none();
-            if idle && waiting_j > 0.0 && uav.battery_j < needed_j {
-                self.books.tell(EventKind::UavLow {
-                    uav: uav.id,
-                    battery_j: uav.battery_j,
-                    needed_j,
-                });
-                unable.push(Leaver {
-                    uav: uav.id,
-                    needed_j,
-                });
+            if self.passes.queue.get(uav.id).is_some() {
+                continue;
             }
+            let wait_s = round_s - self.books.elapsed_s(uav.id);
+            let books = &mut self.books;
+            unable.extend(self.fleet.if_too_low_to_wait(uav, wait_s, &worst, books));
         }
         self.fleet.send_home(&unable, &mut self.books);
     }
