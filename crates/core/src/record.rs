@@ -131,7 +131,7 @@ pub enum EventKind {
         /// When it will be back, s; none: never.
         returns_at_s: Option<f64>,
     },
-    /// A UAV is back above its post with a full battery less the flight.
+    /// A UAV is back above its position with a full battery less the flight.
     UavReturned {
         /// Which UAV.
         uav: UavId,
@@ -145,7 +145,7 @@ pub enum EventKind {
         /// Device updates of this global round that went down with it.
         updates_lost: usize,
     },
-    /// A UAV flew to a new post.
+    /// A UAV flew to a new position.
     UavMoved {
         /// Which UAV.
         uav: UavId,

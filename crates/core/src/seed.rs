@@ -28,7 +28,7 @@ pub enum Stream {
     Layout = 8,
     /// Who is selected.
     Association = 9,
-    /// Where UAVs look for better posts.
+    /// Where UAVs look for better positions.
     Redeployment = 10,
     /// Mini-batches of a UAV's personal model.
     Personal = 11,

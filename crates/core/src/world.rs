@@ -41,7 +41,7 @@ pub enum Status {
     Active,
     /// Flying home, charging, flying out; back for the first round that starts at or after this time.
     Away {
-        /// When it is back above its post, s.
+        /// When it is back above its position, s.
         returns_at_s: f64,
     },
     /// Safe at the base, and staying there.

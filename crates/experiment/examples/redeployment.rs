@@ -105,7 +105,7 @@ impl Study {
             println!("| any one | {name} | {} |", row(steps));
         }
         println!(
-            "\nShare of a single loss that is recovered, and the energy if the same UAVs flew straight to their new posts:\n"
+            "\nShare of a single loss that is recovered, and the energy if the same UAVs flew straight to their new positions:\n"
         );
         println!("| method | recovered (%) | flown straight (kJ) |\n|---|---|---|");
         for ((name, _), steps) in methods.iter().zip(&single) {

@@ -188,7 +188,7 @@ impl From<String> for PanelX {
     }
 }
 
-/// Losses of UAVs, and who finds the others new posts.
+/// Losses of UAVs, and who finds the others new positions.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RedeploymentPlan {
@@ -196,7 +196,7 @@ pub struct RedeploymentPlan {
     pub layouts: u64,
     /// Which UAVs are lost, one after another; numbered from 1, as in the paper.
     pub losses: Vec<Vec<usize>>,
-    /// Who finds the new posts.
+    /// Who finds the new positions.
     pub methods: Vec<RedeploymentMethod>,
     /// What the table shows; none: no table.
     #[serde(default)]
@@ -206,7 +206,7 @@ pub struct RedeploymentPlan {
     pub maps: bool,
 }
 
-/// A way to find new posts.
+/// A way to find new positions.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RedeploymentMethod {

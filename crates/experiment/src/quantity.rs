@@ -38,11 +38,11 @@ pub enum Quantity {
     CoverageBefore,
     /// Coverage when it is lost.
     CoverageAfterLoss,
-    /// Coverage when the others are at their new posts.
+    /// Coverage when the others are at their new positions.
     CoverageAfter,
     /// That less the coverage before.
     CoverageChange,
-    /// What the flights to the new posts cost, J.
+    /// What the flights to the new positions cost, J.
     RedeploymentEnergyJ,
 }
 

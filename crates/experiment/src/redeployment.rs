@@ -28,13 +28,13 @@ pub struct LossStep {
     pub before: f64,
     /// When the UAV is gone.
     pub after_loss: f64,
-    /// When the others are at their new posts.
+    /// When the others are at their new positions.
     pub after: f64,
     /// What their flights cost, J.
     pub energy_j: f64,
     /// What they would cost on straight lines, J.
     pub straight_j: f64,
-    /// The UAVs left: number from 1, post before and after.
+    /// The UAVs left: number from 1, position before and after.
     pub posts: Vec<(u32, Point, Point)>,
 }
 

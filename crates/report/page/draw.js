@@ -161,7 +161,7 @@ const SIGNS = [
   ["UAV", (pen) => pen.drone(15, 10, 0, 0.9)],
   ["aggregator of the round", (pen) => pen.star(15, 10, 1.4)],
   ["model exchange", (pen) => pen.link(1, 10, 29, 10)],
-  ["flight to a new post", (pen) => pen.arrow(1, 10, 27, 10, pen.ink.accent)],
+  ["flight to a new position", (pen) => pen.arrow(1, 10, 27, 10, pen.ink.accent)],
   ["UAV lost", (pen) => { pen.drone(15, 10, 0, 0.8, 0.35); pen.cross(15, 10, 0.9, 1); }],
   ["base", (pen) => pen.base(15, 10)],
 ];

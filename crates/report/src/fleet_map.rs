@@ -172,7 +172,7 @@ fn after_look() -> String {
     format!("fill=\"{blue}\" fill-opacity=\"0.07\" stroke=\"{blue}\" stroke-opacity=\"0.6\"")
 }
 
-/// A UAV at its post, with the arrow that brought it there.
+/// A UAV at its position, with the arrow that brought it there.
 fn uav(svg: &mut Svg, from: Spot, to: Spot) {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let length = dx.hypot(dy);

@@ -29,7 +29,7 @@ use crate::console::{self, BadInput};
 pub(crate) struct DeployArgs {
     /// The fleet and the devices, as JSON; `-` reads standard input
     fleet: PathBuf,
-    /// Who finds the new posts
+    /// Who finds the new positions
     #[arg(long, value_enum, default_value_t = MethodName::MarginalGains)]
     method: MethodName,
     /// Seed of the directions that two_stage and joint_greedy look in

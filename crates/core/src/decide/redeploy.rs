@@ -87,7 +87,7 @@ impl Fleet<'_> {
     }
 }
 
-/// A UAV's flight to its new post.
+/// A UAV's flight to its new position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Move {
     /// Which UAV.
@@ -114,7 +114,7 @@ impl Move {
     }
 }
 
-/// Chooses new posts for the active UAVs.
+/// Chooses new positions for the active UAVs.
 pub trait Redeployment: Send {
     /// The moves of those who move, in the fleet's order: inside the area, each within its UAV's spare energy.
     fn redeploy(&mut self, fleet: &Fleet, rng: &mut Random) -> Vec<Move>;

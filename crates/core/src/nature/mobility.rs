@@ -17,11 +17,11 @@ pub struct Surroundings<'a> {
     pub width_m: f64,
     /// North-south extent of the area, m.
     pub height_m: f64,
-    /// The nearest first post of a UAV that covers the device, if one does.
+    /// The nearest first position of a UAV that covers the device, if one does.
     pub covered_by: Option<Point>,
     /// How far a UAV's coverage reaches, m.
     pub coverage_radius_m: f64,
-    /// Whether a UAV covers a point from its first post.
+    /// Whether a UAV covers a point from its first position.
     pub is_covered: &'a dyn Fn(Point) -> bool,
 }
 

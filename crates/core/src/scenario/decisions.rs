@@ -79,7 +79,7 @@ pub enum P1Objective {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Redeploy {
-    /// Who finds the new posts.
+    /// Who finds the new positions.
     pub method: RedeployMethod,
     /// When it is asked.
     pub when: RedeployWhen,
@@ -89,7 +89,7 @@ pub struct Redeploy {
     pub movement_weight: f64,
 }
 
-/// Who finds new posts.
+/// Who finds new positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RedeployMethod {
@@ -105,7 +105,7 @@ pub enum RedeployMethod {
     MarginalGains,
 }
 
-/// When new posts are looked for.
+/// When new positions are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RedeployWhen {

@@ -125,7 +125,7 @@ items! {
         Downlink => "downlink_j",
         /// UAVs hovering while they hand their model to the aggregator, Eq. (19).
         OffloadHover => "offload_hover_j",
-        /// UAVs flying to a post, Eq. (19).
+        /// UAVs flying to a position, Eq. (19).
         Move => "move_j",
         /// The aggregator sending the global model to UAVs, Eq. (23).
         Broadcast => "broadcast_j",
@@ -156,7 +156,7 @@ items! {
         Upload => "upload_s",
         /// That device receiving.
         Download => "download_s",
-        /// The slowest UAV flying to its new post, Eq. (20).
+        /// The slowest UAV flying to its new position, Eq. (20).
         Move => "move_s",
         /// The slowest UAV handing its model over.
         Offload => "offload_s",

@@ -175,7 +175,7 @@ fn uavs_on_one_spot_part() {
     );
 }
 
-/// The post of one UAV is the best there is: no point of a fine raster is better.
+/// The position of one UAV is the best there is: no point of a fine raster is better.
 #[test]
 fn val_one_uavs_post_is_the_best_of_a_fine_raster() {
     let mut rng = stream(5, Stream::DevicePosition, 0, 0);

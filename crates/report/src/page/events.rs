@@ -53,7 +53,7 @@ pub(super) fn words(event: &Event) -> String {
             ),
             None => format!("UAV {} left for the base, for good", uav.0),
         },
-        EventKind::UavReturned { uav } => format!("UAV {} is back at its post", uav.0),
+        EventKind::UavReturned { uav } => format!("UAV {} is back at its position", uav.0),
         EventKind::UavDepleted {
             uav,
             during,
@@ -75,7 +75,7 @@ pub(super) fn words(event: &Event) -> String {
                 metres => format!("{:.1} km", metres / 1e3),
             };
             let cost = energy(*energy_j);
-            format!("UAV {} flew {way} to a new post for {cost}", uav.0)
+            format!("UAV {} flew {way} to a new position for {cost}", uav.0)
         }
         EventKind::UavLost { uav, updates_lost } => {
             format!("UAV {} was lost, with {}", uav.0, updates(*updates_lost))
@@ -146,7 +146,10 @@ mod tests {
                 },
                 "UAV 3 left for the base, for good",
             ),
-            (EventKind::UavReturned { uav }, "UAV 3 is back at its post"),
+            (
+                EventKind::UavReturned { uav },
+                "UAV 3 is back at its position",
+            ),
             (
                 EventKind::UavDepleted {
                     uav,
@@ -162,7 +165,7 @@ mod tests {
                     to_m: Point::new(3_000.0, 4_000.0),
                     energy_j: 40_000.0,
                 },
-                "UAV 3 flew 5.0 km to a new post for 40.0 kJ",
+                "UAV 3 flew 5.0 km to a new position for 40.0 kJ",
             ),
             (
                 EventKind::UavLost {

@@ -120,7 +120,7 @@ fn main_settings(log: &RunLog, all: &BTreeMap<String, String>) -> String {
     pairs(rows.map(|(name, value)| (name.to_owned(), value)))
 }
 
-/// Who finds new posts: what the scenario says, or else what its method does.
+/// Who finds new positions: what the scenario says, or else what its method does.
 fn redeployment(scenario: &Scenario) -> &'static str {
     let registry = Registry::builtin();
     let entry = registry.get(&scenario.method);

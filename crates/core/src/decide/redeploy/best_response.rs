@@ -1,4 +1,4 @@
-//! The best post for one UAV while the others stay where they are.
+//! The best position for one UAV while the others stay where they are.
 
 use super::{CoverageCounts, Fleet, FleetUav, JOULES_PER_KJ};
 use crate::vocabulary::Point;
@@ -12,7 +12,7 @@ pub(super) struct Worth {
     pub(super) kilojoule: f64,
 }
 
-/// A post and how much better it is than the present one.
+/// A position and how much better it is than the present one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Improvement {
     pub(super) to: Point,
@@ -22,7 +22,7 @@ pub(super) struct Improvement {
 /// Points are built this much nearer to devices than the radius, so that rounding does not lose them.
 const HAIR: f64 = 1e-9;
 
-/// One UAV's choice. Its flight goes straight from its first post, so that only the net displacement costs.
+/// One UAV's choice. Its flight goes straight from its first position, so that only the net displacement costs.
 pub(super) struct Choice<'a> {
     pub(super) fleet: &'a Fleet<'a>,
     pub(super) uav: &'a FleetUav,
@@ -57,9 +57,9 @@ impl Open {
 }
 
 impl Choice<'_> {
-    /// The best post found.
+    /// The best position found.
     ///
-    /// For any set of devices the post nearest to home that covers them all is home itself, the point of one device's circle
+    /// For any set of devices the position nearest to home that covers them all is home itself, the point of one device's circle
     /// nearest to home, or a crossing of two devices' circles. With few devices all of these are tried, so the answer is the
     /// best there is within the horizon; with many, those of a sample.
     pub(super) fn best(&self, counts: &CoverageCounts) -> Improvement {

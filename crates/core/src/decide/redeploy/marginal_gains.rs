@@ -10,11 +10,11 @@ use super::{CoverageCounts, Fleet, Move, Redeployment};
 use crate::seed::Random;
 use crate::vocabulary::Point;
 
-/// Iterated marginal gains: of all UAVs' best posts the one that gains most is taken, until none gains.
+/// Iterated marginal gains: of all UAVs' best positions the one that gains most is taken, until none gains.
 ///
 /// The objective is λ_8 · covered devices / (mean number of devices per UAV) − λ_9 · kilojoules, so that weights mean about
 /// what they mean to Algorithm 4, and one sum over the fleet, so that it only rises and coverage never falls. UAVs fly
-/// straight to their last post: what they tried in between costs nothing. There is nothing random about it.
+/// straight to their last position: what they tried in between costs nothing. There is nothing random about it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MarginalGains {
     /// λ_8, weight of coverage.
@@ -44,7 +44,7 @@ impl Default for MarginalGains {
 /// Moves per UAV, on average, after which the fleet goes as it is; usually it takes one to three.
 const MOVES_PER_UAV: usize = 20;
 
-/// UAVs that look for a better post at the same time: more keep more processors busy, and look in vain more often. A constant,
+/// UAVs that look for a better position at the same time: more keep more processors busy, and look in vain more often. A constant,
 /// because the answer may depend on it and must not depend on the machine.
 const LOOKS_AT_ONCE: usize = 16;
 
@@ -187,7 +187,7 @@ impl<'a> Climb<'a> {
     fn shift(&mut self, who: usize, to: Point) {
         let from = std::mem::replace(&mut self.at[who], to);
         self.counts.shift(from, to);
-        // Counts have changed within a radius of either post; UAVs look at devices up to a radius and the horizon away.
+        // Counts have changed within a radius of either position; UAVs look at devices up to a radius and the horizon away.
         let felt_m = 2.0 * self.fleet.coverage_radius_m + self.horizon_m();
         for (near, &post) in self.at.iter().enumerate() {
             if post.distance(from).min(post.distance(to)) > felt_m {

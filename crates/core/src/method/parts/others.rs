@@ -105,16 +105,16 @@ impl RedeploymentPart {
         ];
         let (name, reads, does) = match self {
             Self::None => ("none", &[][..], "its UAVs stay where they are"),
-            Self::TwoStage => ("two_stage", search, "Algorithm 4 finds new posts"),
+            Self::TwoStage => ("two_stage", search, "Algorithm 4 finds new positions"),
             Self::JointGreedy => (
                 "joint_greedy",
                 search,
-                "a joint greedy search finds new posts",
+                "a joint greedy search finds new positions",
             ),
             Self::MarginalGains => (
                 "marginal_gains",
                 search,
-                "best responses of all UAVs find new posts",
+                "best responses of all UAVs find new positions",
             ),
         };
         Described { name, reads, does }
