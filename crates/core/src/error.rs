@@ -29,6 +29,12 @@ pub enum Error {
     /// An agent cannot be made or used.
     #[error("threshold agent: {0}")]
     Agent(#[from] Td3Error),
+    /// What the caller brought to train or evaluate with does not fit the scenario.
+    #[error("the learner does not fit the scenario: {reason}")]
+    Learner {
+        /// What does not fit.
+        reason: String,
+    },
     /// A decision module returned something that the world cannot carry out.
     #[error("method `{method}` made an impossible decision: {reason}")]
     Decision {

@@ -191,10 +191,7 @@ impl<'a> Builder<'a> {
 }
 
 fn misfit(reason: String) -> Error {
-    Error::State {
-        part: "learner",
-        reason,
-    }
+    Error::Learner { reason }
 }
 
 /// Whether a task is one for the scenario's devices and UAVs.

@@ -97,31 +97,48 @@ impl Learning {
                 .then(|| aggregation.begin(self.task.parameters, expected))
         };
         let mut folds: Vec<Option<Box<dyn Fold>>> = cells.iter().map(begin).collect();
-        let mut losses: Vec<Option<f64>> = vec![None; jobs.len()];
-        let mut trained = Trained {
-            computed: jobs.len(),
-            ..Trained::default()
-        };
+        // By job: none until it is delivered, then its loss, or why there is none.
+        let mut results: Vec<Option<Result<f64, UpdateLost>>> = vec![None; jobs.len()];
+        let mut outputs = Vec::new();
+        let parameters = self.task.parameters;
         let mut deliver = |place: usize, result: Result<LocalUpdate, UpdateLost>| {
-            let (Some(job), Some(&owner)) = (jobs.get(place), owners.get(place)) else {
+            let Some(open) = results.get_mut(place).filter(|open| open.is_none()) else {
                 return;
             };
-            match result {
-                Ok(update) => {
-                    if let Some(fold) = &mut folds[owner] {
-                        fold.add(&update.weights, weight(job.device));
-                    }
-                    let loss = f64::from(update.mean_loss);
-                    losses[place] = Some(loss);
-                    trained.loss += loss;
-                    if training.wants_outputs {
-                        trained.outputs.push((job.device, update.outputs));
-                    }
+            let device = jobs[place].device;
+            *open = Some(result.and_then(|update| {
+                if update.weights.len() != parameters {
+                    let found = update.weights.len();
+                    let reason = format!("a model of {found} parameters, {parameters} are due");
+                    return Err(UpdateLost { reason });
                 }
-                Err(lost) => trained.lost.push((job.device, cells[owner].0, lost)),
-            }
+                if let Some(fold) = &mut folds[owners[place]] {
+                    fold.add(&update.weights, weight(device));
+                }
+                if training.wants_outputs {
+                    outputs.push((device, update.outputs));
+                }
+                Ok(f64::from(update.mean_loss))
+            }));
         };
         self.devices.train(&jobs, &mut deliver)?;
+        let mut trained = Trained {
+            computed: jobs.len(),
+            outputs,
+            ..Trained::default()
+        };
+        let mut losses = Vec::with_capacity(jobs.len());
+        for ((job, owner), result) in jobs.iter().zip(&owners).zip(results) {
+            let result = result.unwrap_or_else(|| {
+                let reason = "nothing was delivered".into();
+                Err(UpdateLost { reason })
+            });
+            losses.push(result.as_ref().ok().copied());
+            match result {
+                Ok(loss) => trained.loss += loss,
+                Err(lost) => trained.lost.push((job.device, cells[*owner].0, lost)),
+            }
+        }
         drop(jobs);
         let mut losses = losses.into_iter();
         for ((_, cell), fold) in cells.iter_mut().zip(folds) {

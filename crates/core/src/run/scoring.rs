@@ -54,7 +54,10 @@ impl Learning {
         round: usize,
     ) -> Result<(), Error> {
         for (device, outputs) in outputs {
-            self.scoring.outputs[device.index()] = outputs;
+            // A device that does not say keeps what is known of it.
+            if outputs.len() == self.outputs_of(device) {
+                self.scoring.outputs[device.index()] = outputs;
+            }
             self.scoring.trained_in[device.index()] = round;
         }
         match self.scenario.fitness.refresh_epochs {
@@ -131,16 +134,21 @@ impl Learning {
         }
         let is_model = |weights: &Vec<f32>| weights.len() == self.task.parameters;
         let samples = &self.task.device_samples;
-        let fits = |(outputs, &samples): (&Vec<f32>, &u32)| {
-            let small_batch = self.scenario.fitness.small_batch.min(samples as usize);
-            outputs.is_empty() || outputs.len() == small_batch * self.task.classes
+        let fits = |(device, outputs): (u32, &Vec<f32>)| {
+            outputs.is_empty() || outputs.len() == self.outputs_of(DeviceId(device))
         };
         personal_models.len() == self.task.personal_samples.len()
             && personal_models.iter().chain([first_model]).all(is_model)
             && outputs.len() == samples.len()
             && trained_in.len() == samples.len()
             && trained_in.iter().all(|round| *round <= rounds)
-            && outputs.iter().zip(samples).all(fits)
+            && (0..).zip(outputs).all(fits)
+    }
+
+    /// How many numbers the softmax outputs on a device's small batch are.
+    fn outputs_of(&self, device: DeviceId) -> usize {
+        let held = self.task.device_samples[device.index()] as usize;
+        self.scenario.fitness.small_batch.min(held) * self.task.classes
     }
 }
 

@@ -10,6 +10,7 @@ mod determinism;
 mod examples;
 mod faults;
 mod feedback;
+mod learners;
 mod learning;
 mod overrides;
 mod random_worlds;
