@@ -26,8 +26,9 @@ mod read;
 
 pub use damage::damaged;
 pub use inputs::check as check_inputs;
-pub use place::{LeftBehind, is_free, partial_of};
+pub(crate) use place::LeftBehind;
 use place::{check_partial, check_target, clear, lock, refuse};
+pub use place::{is_free, partial_of};
 
 pub use read::RunLog;
 
@@ -82,7 +83,11 @@ impl RunFolder {
     ///
     /// # Errors
     /// When its final place is taken (unless `force`), or the disk does not take it.
-    pub fn reopen(left: LeftBehind, records: &[RoundRecord], force: bool) -> Result<Self, Error> {
+    pub(crate) fn reopen(
+        left: LeftBehind,
+        records: &[RoundRecord],
+        force: bool,
+    ) -> Result<Self, Error> {
         let LeftBehind { path, folder, lock } = left;
         let partial = partial_of(&path);
         if folder == path {

@@ -2,7 +2,7 @@
 //!
 //! Random streams are keyed by round and have no state. What else the next round depends on is saved:
 //! by [`Run`](crate::run::Run) for the world, the model and the books, and by each decision of the
-//! method for itself, with [`encode`] and [`decode`]. [`Checkpoints`] keeps the bytes on disk.
+//! method for itself, with [`encode`] and [`decode`]. A [`Session`](crate::session::Session) keeps the bytes on disk.
 
 mod file;
 mod state;
@@ -10,4 +10,5 @@ mod store;
 
 pub use file::{Fingerprint, Flaw, open, seal};
 pub use state::{decode, encode, expect_nothing};
-pub use store::{Checkpoints, list, remove_all};
+pub use store::list;
+pub(crate) use store::{Checkpoints, remove_all};

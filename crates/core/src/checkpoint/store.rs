@@ -11,7 +11,7 @@ const SUFFIX: &str = ".bin";
 const KEPT: usize = 2;
 
 /// Where a run's checkpoints are.
-pub struct Checkpoints {
+pub(crate) struct Checkpoints {
     folder: PathBuf,
     scenario: Fingerprint,
 }
@@ -19,7 +19,7 @@ pub struct Checkpoints {
 impl Checkpoints {
     /// The checkpoints of a scenario's run in a folder.
     #[must_use]
-    pub fn new(folder: &Path, scenario: Fingerprint) -> Self {
+    pub(crate) fn new(folder: &Path, scenario: Fingerprint) -> Self {
         Self {
             folder: folder.into(),
             scenario,
@@ -30,7 +30,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// When the disk does not take it; the earlier ones are then still there.
-    pub fn write(&self, round: usize, body: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write(&self, round: usize, body: &[u8]) -> Result<(), Error> {
         let name = format!("{PREFIX}{round:06}{SUFFIX}");
         disk::replace_file(&self.folder.join(name), &file::seal(body, &self.scenario))?;
         for (_, old) in list(&self.folder).into_iter().skip(KEPT) {
@@ -44,7 +44,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// When none of those there can be used, or taking one up fails for another reason.
-    pub fn latest<T>(
+    pub(crate) fn latest<T>(
         &self,
         mut take_up: impl FnMut(&[u8]) -> Result<T, Error>,
         mut refused: impl FnMut(&Error),
@@ -104,7 +104,7 @@ pub fn list(folder: &Path) -> Vec<(usize, PathBuf)> {
 ///
 /// # Errors
 /// When the disk does not let go of one.
-pub fn remove_all(folder: &Path) -> Result<(), Error> {
+pub(crate) fn remove_all(folder: &Path) -> Result<(), Error> {
     for (_, path) in list(folder) {
         fs::remove_file(&path).map_err(Error::io("remove", path))?;
     }

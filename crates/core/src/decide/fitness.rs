@@ -23,7 +23,7 @@ pub struct Answer {
 
 /// The three scores of a device with a UAV, each 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Scores {
+pub(crate) struct Scores {
     /// S^Sim: how far its model is from the UAV's own, relative to the farthest.
     pub difference: f64,
     /// S^Dis: the nearest device's distance relative to its own.
@@ -35,7 +35,7 @@ pub struct Scores {
 impl Scores {
     /// α = λ_1 S^Sim + λ_2 S^Dis + λ_3 S^Fre, Eq. (5).
     #[must_use]
-    pub fn fitness(&self, weights: &scenario::Fitness) -> f64 {
+    pub(crate) fn fitness(&self, weights: &scenario::Fitness) -> f64 {
         let sum = weights.difference * self.difference
             + weights.distance * self.distance
             + weights.compute * self.compute;
@@ -50,7 +50,7 @@ impl Scores {
 /// Departs from the paper: it takes logarithms of ratios of outputs before the softmax, which are
 /// undefined for negative ones.
 #[must_use]
-pub fn divergence(personal: &[f32], local: &[f32], classes: usize) -> f64 {
+pub(crate) fn divergence(personal: &[f32], local: &[f32], classes: usize) -> f64 {
     let samples = personal.len() / classes.max(1);
     let term = |(&p, &q): (&f32, &f32)| {
         let (p, q) = (f64::from(p), f64::from(q).max(LEAST_PROBABILITY));
@@ -66,7 +66,11 @@ pub fn divergence(personal: &[f32], local: &[f32], classes: usize) -> f64 {
 ///
 /// Departs from the paper, where each device is scored by itself, and a threshold may take ten with the same two classes.
 #[must_use]
-pub fn marginal(scores: &[Scores], answers: &[Answer], weights: &scenario::Fitness) -> Vec<f64> {
+pub(crate) fn marginal(
+    scores: &[Scores],
+    answers: &[Answer],
+    weights: &scenario::Fitness,
+) -> Vec<f64> {
     let mut mix = Mix::default();
     let worth = |device: usize, mix: &Mix| {
         let alone = scores[device];
@@ -134,7 +138,7 @@ impl Mix {
 /// Scores of a UAV's covered devices. Every score is relative to the best among them; where all are
 /// 0 or not a number, it is 0.
 #[must_use]
-pub fn scores(differences: &[f64], distances_m: &[f64], clocks_hz: &[f64]) -> Vec<Scores> {
+pub(crate) fn scores(differences: &[f64], distances_m: &[f64], clocks_hz: &[f64]) -> Vec<Scores> {
     let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
     let share = |part: f64, whole: f64| {
         let share = part / whole;

@@ -8,7 +8,7 @@ use crate::scenario::{Scenario, ValidScenario};
 use crate::{Error, checkpoint, disk};
 
 /// A run that was set down or broken off, locked so that only one process takes it up.
-pub struct LeftBehind {
+pub(crate) struct LeftBehind {
     /// The final place.
     pub(super) path: PathBuf,
     /// Where it is now: the final place for a run that was interrupted in good order.
@@ -21,7 +21,7 @@ impl LeftBehind {
     ///
     /// # Errors
     /// When there is no run, or one that is being written.
-    pub fn find(path: &Path) -> Result<Option<Self>, Error> {
+    pub(crate) fn find(path: &Path) -> Result<Option<Self>, Error> {
         let path = match path.extension() {
             // Whoever names the partial folder itself means the same.
             Some(ending) if ending == PARTIAL => &path.with_extension(""),
@@ -49,13 +49,13 @@ impl LeftBehind {
 
     /// Where it is.
     #[must_use]
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Where it will be when it is finished.
     #[must_use]
-    pub fn destination(&self) -> &Path {
+    pub(crate) fn destination(&self) -> &Path {
         &self.path
     }
 
@@ -63,7 +63,7 @@ impl LeftBehind {
     ///
     /// # Errors
     /// When that is not there or no scenario.
-    pub fn scenario(&self) -> Result<ValidScenario, Error> {
+    pub(crate) fn scenario(&self) -> Result<ValidScenario, Error> {
         let file = self.folder.join("scenario.toml");
         Ok(Scenario::load(&file, &[] as &[&str])?.check()?)
     }

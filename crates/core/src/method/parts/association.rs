@@ -28,7 +28,7 @@ pub enum AssociationPart {
 impl AssociationPart {
     /// The part that a scenario puts in the place of a method's own.
     #[must_use]
-    pub fn overriding(kind: &scenario::Association) -> Option<Self> {
+    pub(crate) fn overriding(kind: &scenario::Association) -> Option<Self> {
         use scenario::Association as Kind;
         match kind {
             Kind::Auto {} => None,

@@ -21,7 +21,7 @@ pub enum AllocationPart {
 impl AllocationPart {
     /// The part that a scenario puts in the place of a method's own.
     #[must_use]
-    pub fn overriding(kind: AllocationKind) -> Option<Self> {
+    pub(crate) fn overriding(kind: AllocationKind) -> Option<Self> {
         match kind {
             AllocationKind::Auto => None,
             AllocationKind::Equal => Some(Self::Equal {
