@@ -236,7 +236,10 @@ fn several_runs_share_a_page() {
         [...row.cells].slice(0, 2).map((cell) => cell.textContent).join(' '))";
     assert_eq!(
         browser.eval(rows),
-        serde_json::json!(["hfl 3", "direct_drop 2"])
+        serde_json::json!([
+            "hfl[redeploy=marginal_gains] 3",
+            "direct_drop[redeploy=marginal_gains] 2"
+        ])
     );
     let bands = "[...document.querySelectorAll('[data-chart=\"0\"] polygon')].filter((band) => band.getAttribute('points')).length";
     assert_eq!(
