@@ -75,7 +75,7 @@ pub(super) fn words(event: &Event) -> String {
                 metres => format!("{:.1} km", metres / 1e3),
             };
             let cost = energy(*energy_j);
-            format!("UAV {} flew {way} to a new position for {cost}", uav.0)
+            format!("UAV {} moved {way} for {cost}", uav.0)
         }
         EventKind::UavLost { uav, updates_lost } => {
             format!("UAV {} was lost, with {}", uav.0, updates(*updates_lost))
@@ -165,7 +165,7 @@ mod tests {
                     to_m: Point::new(3_000.0, 4_000.0),
                     energy_j: 40_000.0,
                 },
-                "UAV 3 flew 5.0 km to a new position for 40.0 kJ",
+                "UAV 3 moved 5.0 km for 40.0 kJ",
             ),
             (
                 EventKind::UavLost {
