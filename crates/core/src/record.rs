@@ -188,12 +188,17 @@ pub enum EventKind {
         /// Why.
         reason: String,
     },
-    /// Links between a UAV and devices that it covers are too weak to be used in this round.
-    LinkOutage {
+    /// Links between a UAV and devices within its radius are too weak to be used in this round: it does not cover them.
+    DevicesOutOfReach {
         /// Which UAV.
         uav: UavId,
-        /// How many of its devices.
+        /// How many devices.
         devices: usize,
+    },
+    /// The link between two UAVs is too weak to be used in this round.
+    UavLinkOutage {
+        /// Which two.
+        uavs: [UavId; 2],
     },
     /// An asynchronous cell's model reached the aggregator and was merged.
     ModelArrived {

@@ -27,7 +27,6 @@ use safetensors::tensor::{Dtype, TensorView};
 use crate::Error;
 use crate::decide::association::{Needs, Scene};
 use crate::learn::Task;
-use crate::learn::aggregation::distance;
 use crate::method::{Method, Schedule};
 use crate::record::{EventKind, RoundRecord, StoppedBy, Summary};
 use crate::scenario::ValidScenario;
@@ -391,30 +390,6 @@ fn algorithm_1(stage: Stage, terms: Terms) -> Result<RoundWork, Error> {
         device_outcomes,
         books,
     })
-}
-
-impl Learning {
-    /// A new global model, if there is one. UAVs that it did not reach go on from the one they have. Returns how far it moved.
-    fn replace_global_model(
-        &mut self,
-        new: Option<Vec<f32>>,
-        missed: Vec<UavId>,
-        reached: &[UavId],
-    ) -> f64 {
-        let Some(new) = new else {
-            return 0.0;
-        };
-        for uav in missed {
-            let old = || self.global_model.clone();
-            self.stale_models.entry(uav).or_insert_with(old);
-        }
-        for uav in reached {
-            self.stale_models.remove(uav);
-        }
-        let moved = distance(&new, &self.global_model);
-        self.global_model = new;
-        moved
-    }
 }
 
 /// H of the average device.

@@ -102,9 +102,7 @@ impl LossStudy {
             })
             .collect();
         let model_energy_j = |from: &FleetUav, to: &FleetUav| {
-            let ends = [from, to].map(|uav| (uav.id, uav.position));
-            let nature = &self.nature;
-            nature.exchange_j(MODEL_BITS, from.tx_power_w, ends[0], ends[1], 0)
+            self.nature.exchange_j(MODEL_BITS, &from.link_to(to, 0))
         };
         let mut steps = Vec::new();
         for (step, &lost) in (1u64..).zip(lost) {

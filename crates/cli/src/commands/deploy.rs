@@ -88,10 +88,8 @@ pub(crate) fn run(args: &DeployArgs) -> Result<()> {
     };
     let uavs = file.fleet_uavs(TX_POWER_W);
     let nature = Nature::new(&Scenario::default().check()?);
-    let model_energy_j = |from: &FleetUav, to: &FleetUav| {
-        let ends = [from, to].map(|uav| (uav.id, uav.position));
-        nature.exchange_j(MODEL_BITS, from.tx_power_w, ends[0], ends[1], 0)
-    };
+    let model_energy_j =
+        |from: &FleetUav, to: &FleetUav| nature.exchange_j(MODEL_BITS, &from.link_to(to, 0));
     let fleet = Fleet {
         area: &area,
         coverage_radius_m: file.coverage_radius_m,

@@ -16,6 +16,7 @@ pub use joint_greedy::JointGreedy;
 pub use marginal_gains::MarginalGains;
 pub use two_stage::{CoverageMeasure, Search, TwoStage};
 
+use crate::nature::UavLink;
 use crate::scenario::Area;
 use crate::seed::Random;
 use crate::vocabulary::Point;
@@ -33,6 +34,19 @@ pub struct FleetUav {
     pub spare_j: f64,
     /// Power of its links to other UAVs, W.
     pub tx_power_w: f64,
+}
+
+impl FleetUav {
+    /// The link from this UAV to another in a round, with both where they are said to be.
+    #[must_use]
+    pub fn link_to(&self, other: &Self, round: usize) -> UavLink {
+        UavLink {
+            tx_power_w: self.tx_power_w,
+            from: (self.id, self.position),
+            to: (other.id, other.position),
+            round,
+        }
+    }
 }
 
 /// What a redeployment looks at.

@@ -36,6 +36,19 @@ pub struct Nature {
     pub speed_mps: f64,
 }
 
+/// One UAV sending to another, each with its place on the map.
+#[derive(Clone, Copy, Debug)]
+pub struct UavLink {
+    /// Power of the sender, W.
+    pub tx_power_w: f64,
+    /// Who sends.
+    pub from: (UavId, Point),
+    /// Who receives.
+    pub to: (UavId, Point),
+    /// The global round.
+    pub round: usize,
+}
+
 impl Nature {
     /// The laws a scenario asks for.
     #[must_use]
@@ -61,27 +74,21 @@ impl Nature {
         tx_power_w * self.channel.gain(path) / self.noise_w_per_hz
     }
 
-    /// Seconds that one UAV needs to send `bits` to another in a round; none when the link is too weak to be used.
+    /// Seconds that `bits` take over a link; none when it is too weak to be used.
     #[must_use]
-    pub fn uav_link_time_s(
-        &self,
-        bits: f64,
-        tx_power_w: f64,
-        from: (UavId, Point),
-        to: (UavId, Point),
-        round: usize,
-    ) -> Option<f64> {
+    pub fn uav_link_time_s(&self, bits: f64, link: &UavLink) -> Option<f64> {
         let path = Path {
             link: Link::UavToUav,
-            from: Node::Uav(from.0),
-            to: Node::Uav(to.0),
-            from_m: from.1,
-            to_m: to.1,
+            from: Node::Uav(link.from.0),
+            to: Node::Uav(link.to.0),
+            from_m: link.from.1,
+            to_m: link.to.1,
             height_m: 0.0,
-            round,
+            round: link.round,
             seed: self.seed,
         };
-        links::usable(self.snr_hz(&path, tx_power_w)).map(|snr_hz| self.uav_time_s(bits, snr_hz))
+        let snr_hz = links::usable(self.snr_hz(&path, link.tx_power_w))?;
+        Some(self.uav_time_s(bits, snr_hz))
     }
 
     /// The most seconds that any two UAVs within a distance need for `bits`, with at least this transmit power; none when
@@ -102,20 +109,13 @@ impl Nature {
         bits / channel::rate_bps(self.uav_link_bandwidth_hz, snr_hz)
     }
 
-    /// Joules of sending `bits` from one UAV to another in a round, hovering meanwhile included; over a link that is out, as
+    /// Joules of sending `bits` over a link, hovering meanwhile included; over one that is out, as
     /// many as the weakest that can be used would take.
     #[must_use]
-    pub fn exchange_j(
-        &self,
-        bits: f64,
-        tx_power_w: f64,
-        from: (UavId, Point),
-        to: (UavId, Point),
-        round: usize,
-    ) -> f64 {
-        let time_s = self.uav_link_time_s(bits, tx_power_w, from, to, round);
+    pub fn exchange_j(&self, bits: f64, link: &UavLink) -> f64 {
+        let time_s = self.uav_link_time_s(bits, link);
         let time_s = time_s.unwrap_or_else(|| self.uav_time_s(bits, LEAST_SNR_HZ));
-        time_s * (tx_power_w + self.hover_power_w())
+        time_s * (link.tx_power_w + self.hover_power_w())
     }
 
     /// Power while hovering, W.

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::books::Books;
-use crate::nature::Nature;
 use crate::nature::links::{Covered, RoundLinks};
+use crate::nature::{Nature, UavLink};
 use crate::record::EventKind;
 use crate::scenario::{Reserve, ValidScenario, Waiting};
 use crate::vocabulary::{Bill, EnergyItem, Point, TimeItem, UavId};
@@ -81,12 +81,14 @@ impl Fleet {
         let mut coverage = self
             .world
             .coverage_where(|uav| self.serves(uav), |device| !crashed.contains(&device));
-        let drawn = links.get_or_insert_with(|| self.draw_links(&coverage, books));
+        let drawn = links.get_or_insert_with(|| self.draw_links(books));
         coverage.keep_pairs(&self.world, |uav, device| drawn.get(uav, device).is_some());
         coverage
     }
 
-    fn draw_links(&self, coverage: &Coverage, books: &mut Books) -> RoundLinks {
+    /// The links of everybody who is there, whatever a fault keeps from working now: that may change within the round.
+    fn draw_links(&self, books: &mut Books) -> RoundLinks {
+        let coverage = self.world.coverage();
         let uavs = self.world.uavs.iter().zip(&coverage.cells);
         let cells: Vec<Covered> = uavs
             .map(|(uav, cell)| Covered {
@@ -107,13 +109,32 @@ impl Fleet {
         );
         for (uav, weak) in self.world.uavs.iter().zip(out) {
             if !weak.is_empty() {
-                books.tell(EventKind::LinkOutage {
+                books.tell(EventKind::DevicesOutOfReach {
                     uav: uav.id,
                     devices: weak.len(),
                 });
             }
         }
+        for uavs in self.weak_uav_links() {
+            books.tell(EventKind::UavLinkOutage { uavs });
+        }
         table
+    }
+
+    /// Pairs of UAVs, at least one way between which is too weak to be used.
+    fn weak_uav_links(&self) -> Vec<[UavId; 2]> {
+        if self.bound_on_uav_links_s().is_some() {
+            return Vec::new();
+        }
+        let mut weak = Vec::new();
+        for from in self.world.active() {
+            for to in self.world.active().filter(|to| to.id > from.id) {
+                if self.time_s(from, to).is_none() || self.time_s(to, from).is_none() {
+                    weak.push([from.id, to.id]);
+                }
+            }
+        }
+        weak
     }
 
     /// Lets UAVs back in that are due, and returns who they are. When nobody is there, waits for the first to return; none
@@ -253,14 +274,17 @@ impl Fleet {
             false => 0.0,
         };
         WorstCase {
-            uav_link_s: hops * self.worst_uav_link_s(),
+            uav_link_s: hops
+                * self
+                    .bound_on_uav_links_s()
+                    .unwrap_or_else(|| self.slowest_uav_link_s()),
             relay_s: cells.iter().map(|cell| cell.relay_s).fold(0.0, f64::max),
             edge_round_ends_s,
         }
     }
 
-    /// No link between two active UAVs takes longer.
-    fn worst_uav_link_s(&self) -> f64 {
+    /// No link between two active UAVs takes longer, if the channel can say so; then none of them is out.
+    fn bound_on_uav_links_s(&self) -> Option<f64> {
         let mut corners = [
             Point::new(f64::MAX, f64::MAX),
             Point::new(f64::MIN, f64::MIN),
@@ -274,8 +298,7 @@ impl Fleet {
         }
         let across_m = corners[0].distance(corners[1]);
         let bits = self.model_bits;
-        let bound_s = self.nature.worst_uav_link_time_s(bits, weakest_w, across_m);
-        bound_s.unwrap_or_else(|| self.slowest_uav_link_s())
+        self.nature.worst_uav_link_time_s(bits, weakest_w, across_m)
     }
 
     /// The same for channels that cannot say what lies within a distance: all pairs are looked at.
@@ -293,16 +316,21 @@ impl Fleet {
         if from.id == to.id {
             return Some(0.0);
         }
-        if self.is_cut(from.id, to.id) {
-            return None;
+        match self.is_cut(from.id, to.id) {
+            true => None,
+            false => self.time_s(from, to),
         }
-        self.nature.uav_link_time_s(
-            self.model_bits,
-            from.tx_power_w,
-            (from.id, from.position),
-            (to.id, to.position),
-            self.round,
-        )
+    }
+
+    /// The same whether or not a fault has cut it.
+    fn time_s(&self, from: &Uav, to: &Uav) -> Option<f64> {
+        let link = UavLink {
+            tx_power_w: from.tx_power_w,
+            from: (from.id, from.position),
+            to: (to.id, to.position),
+            round: self.round,
+        };
+        self.nature.uav_link_time_s(self.model_bits, &link)
     }
 
     /// Seconds of sending a model from one UAV to another, by way of the quickest third one when there is no link between
@@ -331,18 +359,7 @@ impl Fleet {
         books: &mut Books,
     ) -> Option<Leaver> {
         let needed_j = self.needed_j(uav, cell, worst, books);
-        if uav.battery_j >= needed_j {
-            return None;
-        }
-        books.tell(EventKind::UavLow {
-            uav: uav.id,
-            battery_j: uav.battery_j,
-            needed_j,
-        });
-        Some(Leaver {
-            uav: uav.id,
-            needed_j,
-        })
+        if_below(uav, needed_j, books)
     }
 
     /// The energy check of a UAV that has handed over and would wait for so long: one whose battery does not last for that and
@@ -356,18 +373,10 @@ impl Fleet {
     ) -> Option<Leaver> {
         let waiting_j = books.waiting_j(seconds);
         let needed_j = waiting_j + self.reserve_after_handover_j(uav, worst);
-        if waiting_j == 0.0 || uav.battery_j >= needed_j {
-            return None;
+        match waiting_j > 0.0 {
+            true => if_below(uav, needed_j, books),
+            false => None,
         }
-        books.tell(EventKind::UavLow {
-            uav: uav.id,
-            battery_j: uav.battery_j,
-            needed_j,
-        });
-        Some(Leaver {
-            uav: uav.id,
-            needed_j,
-        })
     }
 
     /// Takes a bill out of the battery of whoever is there. A battery that runs empty takes the UAV and what it carries along.
@@ -389,6 +398,22 @@ impl Fleet {
             });
         }
     }
+}
+
+/// A UAV whose battery holds less than it needs is low.
+fn if_below(uav: &Uav, needed_j: f64, books: &mut Books) -> Option<Leaver> {
+    if uav.battery_j >= needed_j {
+        return None;
+    }
+    books.tell(EventKind::UavLow {
+        uav: uav.id,
+        battery_j: uav.battery_j,
+        needed_j,
+    });
+    Some(Leaver {
+        uav: uav.id,
+        needed_j,
+    })
 }
 
 /// Two UAVs, the lower number first.

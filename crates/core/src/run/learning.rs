@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::Error;
-use crate::learn::aggregation::{Aggregation, Fold};
+use crate::learn::aggregation::{Aggregation, Fold, distance};
 use crate::learn::{Devices, Evaluator, Job, LocalTraining, LocalUpdate, Task, UpdateLost};
 use crate::scenario::ValidScenario;
 use crate::vocabulary::{DeviceId, Quality, UavId};
@@ -56,6 +56,59 @@ impl Trained {
     }
 }
 
+/// Jobs of an edge round, each with the place of its cell.
+struct Jobs<'a> {
+    jobs: Vec<Job<'a>>,
+    cells: Vec<usize>,
+}
+
+/// Updates on their way into the models of their cells.
+struct Merging<'a> {
+    /// Per cell; none for those that do not train.
+    folds: Vec<Option<Box<dyn Fold>>>,
+    /// By job: none until it is delivered, then its loss, or why there is none.
+    results: Vec<Option<Result<f64, UpdateLost>>>,
+    outputs: Vec<(DeviceId, Vec<f32>)>,
+    task: &'a Task,
+}
+
+impl Task {
+    /// What a device's model weighs in a merge.
+    fn weight(&self, device: DeviceId) -> f64 {
+        f64::from(self.device_samples[device.index()])
+    }
+}
+
+impl Merging<'_> {
+    /// The result of a job is there. What was not asked for, or comes a second time, is passed over.
+    fn take(&mut self, jobs: &Jobs, place: usize, result: Result<LocalUpdate, UpdateLost>) {
+        let Some(open) = self.results.get_mut(place).filter(|open| open.is_none()) else {
+            return;
+        };
+        let (job, due) = (&jobs.jobs[place], self.task.parameters);
+        let update = match result {
+            Ok(update) if update.weights.len() == due => update,
+            Ok(update) => {
+                let found = update.weights.len();
+                let reason = format!("a model of {found} parameters, {due} are due");
+                *open = Some(Err(UpdateLost { reason }));
+                return;
+            }
+            Err(lost) => {
+                *open = Some(Err(lost));
+                return;
+            }
+        };
+        if let Some(fold) = &mut self.folds[jobs.cells[place]] {
+            fold.add(&update.weights, self.task.weight(job.device));
+        }
+        if job.wants_outputs {
+            self.outputs.push((job.device, update.outputs));
+        }
+        *open = Some(Ok(f64::from(update.mean_loss)));
+    }
+}
+
 impl Learning {
     /// Local SGD and edge FedAvg, Eqs. (1) and (2): all devices of the cells at once, in the order of cells and of devices in
     /// them. Updates are merged as they come.
@@ -64,99 +117,46 @@ impl Learning {
         cells: &mut [(UavId, &mut CellWork)],
         training: &EdgeTraining,
     ) -> Result<Trained, Error> {
-        let samples = &self.task.device_samples;
-        let weight = |device: DeviceId| f64::from(samples[device.index()]);
-        let (mut jobs, mut owners) = (Vec::new(), Vec::new());
-        for (place, (uav, cell)) in cells.iter().enumerate() {
-            if !cell.trains() {
-                continue;
-            }
-            let own = cell.model.as_ref().map(|(model, _)| model);
-            let start = own.or_else(|| self.stale_models.get(uav));
-            let start = start.unwrap_or(&self.global_model);
-            jobs.extend(cell.devices.iter().map(|&device| Job {
-                device,
-                start,
-                local_iterations: cell.plan.local_iterations,
-                key: training.key,
-                local: training.local,
-                wants_outputs: training.wants_outputs,
-            }));
-            owners.extend(cell.devices.iter().map(|_| place));
-        }
-        let sum = |cell: &CellWork| cell.devices.iter().map(|d| weight(*d)).sum::<f64>();
-        let all: f64 = jobs.iter().map(|job| weight(job.device)).sum();
-        let begin = |(_, cell): &(UavId, &mut CellWork)| {
-            // Models that are only relayed meet those of other cells at the aggregator.
-            let expected = match training.merges_at_uavs {
-                true => sum(cell),
-                false => all,
-            };
-            let aggregation = training.aggregation;
-            cell.trains()
-                .then(|| aggregation.begin(self.task.parameters, expected))
+        let jobs = jobs(&self.stale_models, &self.global_model, cells, training);
+        let mut merging = Merging {
+            folds: folds(&self.task, cells, training),
+            results: vec![None; jobs.jobs.len()],
+            outputs: Vec::new(),
+            task: &self.task,
         };
-        let mut folds: Vec<Option<Box<dyn Fold>>> = cells.iter().map(begin).collect();
-        // By job: none until it is delivered, then its loss, or why there is none.
-        let mut results: Vec<Option<Result<f64, UpdateLost>>> = vec![None; jobs.len()];
-        let mut outputs = Vec::new();
-        let parameters = self.task.parameters;
-        let mut deliver = |place: usize, result: Result<LocalUpdate, UpdateLost>| {
-            let Some(open) = results.get_mut(place).filter(|open| open.is_none()) else {
-                return;
-            };
-            let device = jobs[place].device;
-            *open = Some(result.and_then(|update| {
-                if update.weights.len() != parameters {
-                    let found = update.weights.len();
-                    let reason = format!("a model of {found} parameters, {parameters} are due");
-                    return Err(UpdateLost { reason });
-                }
-                if let Some(fold) = &mut folds[owners[place]] {
-                    fold.add(&update.weights, weight(device));
-                }
-                if training.wants_outputs {
-                    outputs.push((device, update.outputs));
-                }
-                Ok(f64::from(update.mean_loss))
-            }));
-        };
-        self.devices.train(&jobs, &mut deliver)?;
+        let mut deliver = |place, result| merging.take(&jobs, place, result);
+        self.devices.train(&jobs.jobs, &mut deliver)?;
         let mut trained = Trained {
-            computed: jobs.len(),
-            outputs,
+            computed: jobs.jobs.len(),
+            outputs: merging.outputs,
             ..Trained::default()
         };
-        let mut losses = Vec::with_capacity(jobs.len());
-        for ((job, owner), result) in jobs.iter().zip(&owners).zip(results) {
-            let result = result.unwrap_or_else(|| {
-                let reason = "nothing was delivered".into();
-                Err(UpdateLost { reason })
-            });
-            losses.push(result.as_ref().ok().copied());
-            match result {
-                Ok(loss) => trained.loss += loss,
-                Err(lost) => trained.lost.push((job.device, cells[*owner].0, lost)),
-            }
-        }
-        drop(jobs);
-        let mut losses = losses.into_iter();
-        for ((_, cell), fold) in cells.iter_mut().zip(folds) {
+        let nothing = || UpdateLost {
+            reason: "nothing was delivered".into(),
+        };
+        let results = merging.results.into_iter();
+        let mut results = results.map(|result| result.unwrap_or_else(|| Err(nothing())));
+        for ((uav, cell), fold) in cells.iter_mut().zip(merging.folds) {
             let Some(fold) = fold else {
                 continue;
             };
-            for ((sum, count), loss) in cell.device_loss.iter_mut().zip(&mut losses) {
-                if let Some(loss) = loss {
-                    *sum += loss;
-                    *count += 1;
-                    cell.updates += 1;
+            let devices = cell.devices.iter().zip(&mut cell.device_loss);
+            for ((device, (sum, count)), result) in devices.zip(&mut results) {
+                match result {
+                    Ok(loss) => {
+                        *sum += loss;
+                        *count += 1;
+                        cell.updates += 1;
+                        trained.loss += loss;
+                    }
+                    Err(lost) => trained.lost.push((*device, *uav, lost)),
                 }
             }
-            let behind = fold.weight();
+            let samples = fold.weight();
             if !training.merges_at_uavs {
-                cell.relayed = (behind > 0.0).then_some(fold);
+                cell.relayed = (samples > 0.0).then_some(fold);
             } else if let Some(model) = fold.finish() {
-                cell.model = Some((model, behind));
+                cell.model = Some((model, samples));
             }
         }
         Ok(trained)
@@ -177,4 +177,78 @@ impl Learning {
             .collect();
         aggregation.merge(&models)
     }
+
+    /// A new global model, if there is one. UAVs that it did not reach go on from the one they have. Returns how far it moved.
+    pub(super) fn replace_global_model(
+        &mut self,
+        new: Option<Vec<f32>>,
+        missed: Vec<UavId>,
+        reached: &[UavId],
+    ) -> f64 {
+        let Some(new) = new else {
+            return 0.0;
+        };
+        for uav in missed {
+            let old = || self.global_model.clone();
+            self.stale_models.entry(uav).or_insert_with(old);
+        }
+        for uav in reached {
+            self.stale_models.remove(uav);
+        }
+        let moved = distance(&new, &self.global_model);
+        self.global_model = new;
+        moved
+    }
+}
+
+/// The jobs of all cells that train. Each starts from its cell's model, or from what its UAV has of the global one.
+fn jobs<'a>(
+    stale_models: &'a BTreeMap<UavId, Vec<f32>>,
+    global_model: &'a [f32],
+    cells: &'a [(UavId, &mut CellWork)],
+    training: &EdgeTraining,
+) -> Jobs<'a> {
+    let mut all = Jobs {
+        jobs: Vec::new(),
+        cells: Vec::new(),
+    };
+    for (place, (uav, cell)) in cells.iter().enumerate() {
+        if !cell.trains() {
+            continue;
+        }
+        let own = cell.model.as_ref().map(|(model, _)| model);
+        let start = own.or_else(|| stale_models.get(uav));
+        let start = start.map_or(global_model, |model| model);
+        all.jobs.extend(cell.devices.iter().map(|&device| Job {
+            device,
+            start,
+            local_iterations: cell.plan.local_iterations,
+            key: training.key,
+            local: training.local,
+            wants_outputs: training.wants_outputs,
+        }));
+        all.cells.extend(cell.devices.iter().map(|_| place));
+    }
+    all
+}
+
+/// A merge for each cell that trains. Models that are only relayed meet those of other cells at the aggregator.
+fn folds(
+    task: &Task,
+    cells: &[(UavId, &mut CellWork)],
+    training: &EdgeTraining,
+) -> Vec<Option<Box<dyn Fold>>> {
+    let weight = |cell: &CellWork| cell.devices.iter().map(|d| task.weight(*d)).sum::<f64>();
+    let training_cells = cells.iter().filter(|(_, cell)| cell.trains());
+    let all: f64 = training_cells.map(|(_, cell)| weight(cell)).sum();
+    let begin = |(_, cell): &(UavId, &mut CellWork)| {
+        let expected = match training.merges_at_uavs {
+            true => weight(cell),
+            false => all,
+        };
+        let aggregation = training.aggregation;
+        cell.trains()
+            .then(|| aggregation.begin(task.parameters, expected))
+    };
+    cells.iter().map(begin).collect()
 }

@@ -77,10 +77,8 @@ fn moves(
         return Vec::new();
     }
     let (nature, bits, round) = (&fleet.nature, fleet.model_bits, fleet.round);
-    let model_energy_j = |from: &FleetUav, to: &FleetUav| {
-        let ends = [from, to].map(|uav| (uav.id, uav.position));
-        nature.exchange_j(bits, from.tx_power_w, ends[0], ends[1], round)
-    };
+    let model_energy_j =
+        |from: &FleetUav, to: &FleetUav| nature.exchange_j(bits, &from.link_to(to, round));
     let scene = Scene {
         area: &fleet.world.area,
         coverage_radius_m: fleet.world.coverage_radius_m,

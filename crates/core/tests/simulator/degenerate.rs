@@ -242,7 +242,7 @@ fn a_link_too_weak_to_ever_send() {
         for record in &outcome.records {
             assert!(tells(
                 record,
-                |kind| matches!(kind, EventKind::LinkOutage { devices, .. } if *devices > 0)
+                |kind| matches!(kind, EventKind::DevicesOutOfReach { devices, .. } if *devices > 0)
             ));
             assert_eq!(record.covered, 0);
         }

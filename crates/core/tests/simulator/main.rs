@@ -3,6 +3,7 @@
 
 mod allocation;
 mod books;
+mod builder;
 mod common;
 mod conformance;
 mod degenerate;
@@ -18,4 +19,5 @@ mod redeployment;
 mod resume;
 mod rivals;
 mod run_folder;
+mod session;
 mod settings;

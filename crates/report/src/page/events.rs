@@ -27,6 +27,8 @@ pub(super) fn uav(kind: &EventKind) -> Option<UavId> {
         | EventKind::UavMoved { uav, .. }
         | EventKind::UavLost { uav, .. }
         | EventKind::UavDrained { uav, .. }
+        | EventKind::DevicesOutOfReach { uav, .. }
+        | EventKind::UpdateLost { uav, .. }
         | EventKind::ModelStranded { uav, .. } => Some(*uav),
         _ => None,
     }
@@ -92,6 +94,25 @@ pub(super) fn words(event: &Event) -> String {
             uav.0,
             updates(*updates_lost)
         ),
+        EventKind::UpdateLost {
+            device,
+            uav,
+            reason,
+        } => format!(
+            "the update of device {} never reached UAV {}: {reason}",
+            device.0, uav.0
+        ),
+        EventKind::DevicesOutOfReach { uav, devices } => format!(
+            "UAV {} has no usable link to {} within its radius",
+            uav.0,
+            match devices {
+                1 => "1 device".into(),
+                many => format!("{} devices", count(*many)),
+            }
+        ),
+        EventKind::UavLinkOutage { uavs: [a, b] } => {
+            format!("the link between UAVs {} and {} is out", a.0, b.0)
+        }
         EventKind::NobodyTrained => "nobody trained".into(),
         EventKind::Waited { until_s } => format!(
             "everybody was away; the fleet waited until {}",
@@ -119,6 +140,7 @@ mod tests {
     use super::*;
     use aerofed::geometry::Point;
     use aerofed::record::EnergyItem;
+    use aerofed::world::DeviceId;
 
     #[test]
     fn every_event_has_words_with_units() {
@@ -173,6 +195,24 @@ mod tests {
                     updates_lost: 12,
                 },
                 "UAV 3 was lost, with 12 updates of devices",
+            ),
+            (
+                EventKind::UpdateLost {
+                    device: DeviceId(7),
+                    uav,
+                    reason: "no answer within 10 s".into(),
+                },
+                "the update of device 7 never reached UAV 3: no answer within 10 s",
+            ),
+            (
+                EventKind::DevicesOutOfReach { uav, devices: 2 },
+                "UAV 3 has no usable link to 2 devices within its radius",
+            ),
+            (
+                EventKind::UavLinkOutage {
+                    uavs: [uav, UavId(5)],
+                },
+                "the link between UAVs 3 and 5 is out",
             ),
             (EventKind::NobodyTrained, "nobody trained"),
             (EventKind::Diverged, "the model diverged"),
