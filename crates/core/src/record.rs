@@ -52,11 +52,11 @@ pub struct RoundRecord {
     pub round: usize,
     /// Simulated time at its end, s.
     pub clock_s: f64,
-    /// Energy spent since the start, devices and UAVs, J.
+    /// Energy spent since the start, devices and UAVs, J. Not what faults took.
     pub cumulative_energy_j: f64,
     /// How long it took, by item; on the path of the slowest UAV, so that the items add up.
     pub time: Time,
-    /// What everybody spent, devices included, by item.
+    /// What everybody spent, devices included, by item; and what faults took.
     pub energy: Energy,
     /// Edge rounds, K.
     pub edge_rounds: usize,
@@ -74,8 +74,10 @@ pub struct RoundRecord {
     pub model_change: f64,
     /// Mean loss of the local steps; NaN when nobody trained.
     pub train_loss: f64,
-    /// Cross-entropy of the global model on the probe samples, which controllers may see.
-    pub probe_loss: f64,
+    /// Cross-entropy of the global model on the validation samples, which controllers may see.
+    pub validation_loss: f64,
+    /// Accuracy of the global model on them, 0 to 1. Whoever tunes looks here, not at the test set.
+    pub validation_accuracy: f64,
     /// Cross-entropy of the global model on the test set.
     pub test_loss: f64,
     /// Accuracy of the global model on the test set, 0 to 1.
@@ -93,6 +95,21 @@ impl RoundRecord {
     #[must_use]
     pub fn updates_aggregated(&self) -> usize {
         self.updates_computed - self.updates_lost
+    }
+
+    /// Local iterations per edge round (H) of the average device; NaN when nobody trained.
+    #[must_use]
+    pub fn mean_local_iterations(&self) -> f64 {
+        let devices: usize = self.uavs.iter().map(|uav| uav.devices.len()).sum();
+        let steps = |uav: &UavRecord| uav.devices.len() * uav.local_iterations;
+        self.uavs.iter().map(steps).sum::<usize>() as f64 / devices as f64
+    }
+
+    /// The greatest H of a cell; 0 when nobody trained.
+    #[must_use]
+    pub fn most_local_iterations(&self) -> usize {
+        let cells = self.uavs.iter().map(|uav| uav.local_iterations);
+        cells.max().unwrap_or(0)
     }
 }
 

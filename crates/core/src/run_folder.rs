@@ -255,7 +255,7 @@ fn json(value: &impl Serialize) -> String {
 
 fn round_header() -> String {
     let mut header = String::from(
-        "round,clock_s,cumulative_energy_j,time_s,energy_j,test_accuracy,test_loss,probe_loss,train_loss,edge_rounds,local_iterations,covered,selected,\
+        "round,clock_s,cumulative_energy_j,time_s,energy_j,test_accuracy,test_loss,validation_accuracy,validation_loss,train_loss,edge_rounds,local_iterations_mean,local_iterations_max,covered,selected,\
          updates_computed,updates_aggregated,updates_lost,active_uavs,aggregator,model_change",
     );
     TimeItem::ALL
@@ -268,12 +268,6 @@ fn round_header() -> String {
 }
 
 fn round_row(record: &RoundRecord) -> String {
-    let longest = record
-        .uavs
-        .iter()
-        .map(|uav| uav.local_iterations)
-        .max()
-        .unwrap_or(0);
     let active = record
         .uavs
         .iter()
@@ -283,17 +277,20 @@ fn round_row(record: &RoundRecord) -> String {
         .aggregator
         .map_or(String::new(), |uav| uav.0.to_string());
     let mut row = format!(
-        "{},{},{},{},{},{},{},{},{},{},{longest},{},{},{},{},{},{active},{aggregator},{}",
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{active},{aggregator},{}",
         record.round,
         record.clock_s,
         record.cumulative_energy_j,
         record.time.total_s(),
-        record.energy.total_j(),
+        record.energy.spent_j(),
         record.test_accuracy,
         record.test_loss,
-        record.probe_loss,
+        record.validation_accuracy,
+        record.validation_loss,
         record.train_loss,
         record.edge_rounds,
+        record.mean_local_iterations(),
+        record.most_local_iterations(),
         record.covered,
         record.selected,
         record.updates_computed,

@@ -169,7 +169,9 @@ impl Comparison {
         text += &self.items("time (s)", &TimeItem::ALL.map(|i| (i, i.label())), time);
         text += &self.items(
             "energy (kJ)",
-            &EnergyItem::ALL.map(|i| (i, i.label())),
+            &EnergyItem::spent()
+                .map(|i| (i, i.label()))
+                .collect::<Vec<_>>(),
             energy,
         );
         text

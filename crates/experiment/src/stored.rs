@@ -162,11 +162,7 @@ pub(super) fn word(stopped_by: StoppedBy) -> String {
 fn curve(records: &[RoundRecord]) -> Vec<Stand> {
     let mut beyond_paper_j = 0.0;
     let stand = |record: &RoundRecord| {
-        let beyond = [
-            EnergyItem::ReturnFlight,
-            EnergyItem::Leak,
-            EnergyItem::Waiting,
-        ];
+        let beyond = [EnergyItem::ReturnFlight, EnergyItem::Waiting];
         beyond_paper_j += beyond
             .iter()
             .map(|&item| record.energy.get(item))

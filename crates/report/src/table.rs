@@ -27,12 +27,18 @@ pub fn summary_table(summary: &Summary) -> String {
         line("Simulated time", &duration(summary.total_time_s)),
         line("Energy", &energy(summary.total_energy_j)),
     ];
+    let taken_j = summary.energy.taken_by_faults_j();
+    if taken_j > 0.0 {
+        lines.push(line("Lost to faults", &energy(taken_j)));
+    }
     if summary.updates_lost > 0 {
         lines.push(line("Updates lost", &updates_lost(summary)));
     }
     lines.push(line("Wall clock", &wall_clock(summary)));
 
-    let energies = EnergyItem::ALL.map(|item| (item.label(), summary.energy.get(item)));
+    let energies: Vec<(String, f64)> = EnergyItem::spent()
+        .map(|item| (item.label(), summary.energy.get(item)))
+        .collect();
     let unit = energy_unit(summary.total_energy_j);
     lines.extend(shares("Energy by item", &energies, unit));
     let times = TimeItem::ALL.map(|item| (item.label(), summary.time.get(item)));

@@ -63,12 +63,12 @@ pub struct Summary {
     /// Simulated time, s.
     #[serde(deserialize_with = "number")]
     pub total_time_s: f64,
-    /// Energy of devices and UAVs, J.
+    /// Energy that devices and UAVs spent, J. Not what faults took.
     #[serde(deserialize_with = "number")]
     pub total_energy_j: f64,
     /// Time by item.
     pub time: Time,
-    /// Energy by item.
+    /// Energy by item, and what faults took.
     pub energy: Energy,
     /// Device updates computed.
     pub updates_computed: usize,
@@ -127,7 +127,7 @@ impl Summary {
             summary.energy.add_all(&record.energy);
         }
         summary.total_time_s = summary.time.total_s();
-        summary.total_energy_j = summary.energy.total_j();
+        summary.total_energy_j = summary.energy.spent_j();
         summary
     }
 }

@@ -24,14 +24,10 @@ pub(crate) struct ClosedRound {
 impl ClosedRound {
     /// What the round's work took, whoever came and went meanwhile.
     fn work_j(&self) -> f64 {
-        let work = |item: &EnergyItem| {
-            !matches!(
-                item,
-                EnergyItem::Move | EnergyItem::ReturnFlight | EnergyItem::Leak
-            )
-        };
-        let items = EnergyItem::ALL.into_iter().filter(work);
-        items.map(|item| self.record.energy.get(item)).sum()
+        let flight =
+            |item: &EnergyItem| matches!(item, EnergyItem::Move | EnergyItem::ReturnFlight);
+        let work = EnergyItem::spent().filter(|item| !flight(item));
+        work.map(|item| self.record.energy.get(item)).sum()
     }
 
     /// What the controller hears of it.
@@ -74,7 +70,7 @@ impl Simulation {
             });
         }
         let energy = books.total_energy();
-        self.cumulative_energy_j += energy.total_j();
+        self.cumulative_energy_j += energy.spent_j();
         let selected = work.cells.iter().map(|cell| cell.devices.len()).sum();
         let uavs = books.close(&fleet.world, &work.coverage, work.cells);
         let record = RoundRecord {
@@ -91,7 +87,8 @@ impl Simulation {
             aggregator: work.aggregator,
             model_change: work.model_change,
             train_loss: work.train_loss,
-            probe_loss: after.loss,
+            validation_loss: after.loss,
+            validation_accuracy: after.accuracy,
             test_loss: test.loss,
             test_accuracy: test.accuracy,
             devices: Sightings::new(&fleet.world.devices.position, &work.coverage, &uavs),

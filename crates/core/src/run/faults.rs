@@ -134,7 +134,7 @@ impl Fleet {
             let uav = &mut self.world.uavs[index];
             let excess_j = uav.battery_j - needed_j * (1.0 + 1e-9);
             if excess_j > 0.0 {
-                let _enough = books.spend(uav, EnergyItem::Leak, Bill::beside(excess_j));
+                let _enough = books.spend(uav, EnergyItem::Drained, Bill::beside(excess_j));
                 books.tell(EventKind::UavDrained {
                     uav: uav.id,
                     battery_j: uav.battery_j,
@@ -158,7 +158,13 @@ impl Fleet {
             .collect();
         for (uav, power_w) in leaks {
             let bill = Bill::beside(power_w * round_s);
-            self.charge(uav, &mut cells[uav.index()], EnergyItem::Leak, bill, books);
+            self.charge(
+                uav,
+                &mut cells[uav.index()],
+                EnergyItem::Leaked,
+                bill,
+                books,
+            );
         }
     }
 

@@ -61,7 +61,7 @@ pub(super) fn check(
         (
             "total_energy_j",
             summary.total_energy_j,
-            records.iter().map(|r| r.energy.total_j()).sum(),
+            records.iter().map(|r| r.energy.spent_j()).sum(),
         ),
     ];
     for (field, told, due) in numbers {

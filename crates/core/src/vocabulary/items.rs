@@ -135,8 +135,10 @@ items! {
         BroadcastHover => "broadcast_hover_j",
         /// UAVs flying home to recharge.
         ReturnFlight => "return_flight_j",
-        /// Batteries drained or leaking, by a fault.
-        Leak => "leak_j",
+        /// What was drained from batteries, by a fault.
+        Drained => "drained_j",
+        /// What leaked from batteries, by a fault.
+        Leaked => "leaked_j",
         /// UAVs hovering until the others are ready, where that is charged.
         Waiting => "waiting_j",
     }
@@ -203,7 +205,33 @@ impl UavTime {
     }
 }
 
+impl Energy {
+    /// What was spent on purpose: the sum of all items but those of faults.
+    #[must_use]
+    pub fn spent_j(&self) -> f64 {
+        EnergyItem::spent().map(|item| self.get(item)).sum()
+    }
+
+    /// What faults took from batteries.
+    #[must_use]
+    pub fn taken_by_faults_j(&self) -> f64 {
+        let faults = EnergyItem::ALL.into_iter().filter(|item| item.is_fault());
+        faults.map(|item| self.get(item)).sum()
+    }
+}
+
 impl EnergyItem {
+    /// The items that are spent on purpose, in the order of columns.
+    pub fn spent() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|item| !item.is_fault())
+    }
+
+    /// Whether a fault took it, not the work.
+    #[must_use]
+    pub fn is_fault(self) -> bool {
+        matches!(self, Self::Drained | Self::Leaked)
+    }
+
     /// Whether a UAV's seconds go by with it; the other items are spent beside one of these.
     #[must_use]
     pub fn lasts(self) -> bool {
@@ -220,7 +248,8 @@ impl EnergyItem {
             | Self::Broadcast
             | Self::Relay
             | Self::ReturnFlight
-            | Self::Leak => false,
+            | Self::Drained
+            | Self::Leaked => false,
         }
     }
 }

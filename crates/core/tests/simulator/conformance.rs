@@ -53,7 +53,7 @@ fn assert_books_balance(method: &str, outcome: &Outcome, full_j: f64) {
             }
         }
         clock_s += record.time.total_s();
-        spent_j += record.energy.total_j();
+        spent_j += record.energy.spent_j();
         assert_close(record.clock_s, clock_s, &what);
         assert_close(record.cumulative_energy_j, spent_j, &what);
         assert!(record.updates_lost <= record.updates_computed, "{what}");

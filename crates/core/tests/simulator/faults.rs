@@ -131,13 +131,17 @@ fn a_drained_uav_trains_once_more_hands_over_and_leaves() {
     )));
     assert_eq!((record.edge_rounds, record.updates_lost), (1, 0));
     assert!(matches!(record.uavs[0].status, Status::Away { .. }));
-    assert!(record.uavs[0].energy.get(EnergyItem::Leak) > 1e4);
+    assert!(record.uavs[0].energy.get(EnergyItem::Drained) > 1e4);
 }
 
 #[test]
 fn a_leak_costs_its_power_times_the_round() {
     let outcome = with("{kind=\"leak\", uav=2, from=2, until=2, power_w=50}", &[]);
-    let leaked = |round: usize| outcome.records[round].uavs[2].energy.get(EnergyItem::Leak);
+    let leaked = |round: usize| {
+        outcome.records[round].uavs[2]
+            .energy
+            .get(EnergyItem::Leaked)
+    };
     let expected = 50.0 * outcome.records[1].time.total_s();
     assert!((leaked(1) - expected).abs() < 1e-9 && leaked(0) == 0.0 && leaked(2) == 0.0);
     let deadly = with("{kind=\"leak\", uav=2, from=1, until=9, power_w=1e9}", &[]);

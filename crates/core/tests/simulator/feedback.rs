@@ -49,7 +49,11 @@ fn the_outcome_costs_what_the_work_took() {
     let mut apart_j = 0.0;
     for (record, (_, energy_j, time_s)) in outcome.records.iter().zip(heard.lock().unwrap().iter())
     {
-        let apart = [EnergyItem::Move, EnergyItem::ReturnFlight, EnergyItem::Leak];
+        let apart = [
+            EnergyItem::Move,
+            EnergyItem::ReturnFlight,
+            EnergyItem::Drained,
+        ];
         let apart: f64 = apart.iter().map(|item| record.energy.get(*item)).sum();
         let work_j = record.energy.total_j() - apart;
         assert!((energy_j - work_j).abs() <= 1e-9 * record.energy.total_j());

@@ -1,6 +1,7 @@
 //! The simulator from outside, through its library. One program: each would be linked anew.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod accounts;
 mod allocation;
 mod books;
 mod builder;

@@ -222,7 +222,11 @@ fn over_rounds(log: &RunLog, title: &str, y: AxisWords, curves: Vec<Named>) -> C
 fn losses(log: &RunLog) -> Chart {
     let curves: Vec<Named> = vec![
         ("test".into(), look(0), Box::new(|r| r.test_loss)),
-        ("probe".into(), look(2), Box::new(|r| r.probe_loss)),
+        (
+            "validation".into(),
+            look(2),
+            Box::new(|r| r.validation_loss),
+        ),
         ("local steps".into(), look(3), Box::new(|r| r.train_loss)),
     ];
     over_rounds(log, "Loss", axis("cross-entropy", ""), curves)

@@ -62,11 +62,11 @@ fn until(run: &RunLog, accuracy: f64) -> Option<Spent> {
 }
 
 pub(super) fn set(title: String, rows: Vec<String>, spans: Vec<CostSpan>) -> CostSet {
-    let energy = EnergyItem::ALL.map(|item| look(item.label(), energy_colour(item)));
+    let energy = EnergyItem::spent().map(|item| look(item.label(), energy_colour(item)));
     let time = TimeItem::ALL.map(|item| look(item.label(), time_colour(item)));
     CostSet {
         title,
-        energy: energy.into(),
+        energy: energy.collect(),
         time: time.into(),
         rows,
         spans,
@@ -91,7 +91,7 @@ pub(super) fn span(name: &str, note: String, spent: &[Vec<Spent>]) -> CostSpan {
         };
         spent.iter().map(mean).collect()
     };
-    let energies = means(&|spent| EnergyItem::ALL.map(|item| spent.0.get(item)).into());
+    let energies = means(&|spent| EnergyItem::spent().map(|item| spent.0.get(item)).collect());
     let times = means(&|spent| TimeItem::ALL.map(|item| spent.1.get(item)).into());
     let largest = |rows: &[Option<Vec<f64>>]| {
         let sums = rows.iter().flatten().map(|row| row.iter().sum());

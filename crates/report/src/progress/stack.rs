@@ -48,8 +48,7 @@ fn bands(records: &[RoundRecord], marks: &[usize]) -> Vec<Band> {
         let at_marks = marks.iter().map(|&index| sums[index]).collect();
         (item, sum, at_marks)
     };
-    let mut items: Vec<(EnergyItem, f64, Vec<f64>)> =
-        EnergyItem::ALL.into_iter().map(so_far).collect();
+    let mut items: Vec<(EnergyItem, f64, Vec<f64>)> = EnergyItem::spent().map(so_far).collect();
     let total: f64 = items.iter().map(|(_, sum, _)| sum).sum();
     items.retain(|(_, sum, _)| *sum > 0.0);
     items.sort_by(|a, b| b.1.total_cmp(&a.1));

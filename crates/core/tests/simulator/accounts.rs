@@ -1,0 +1,84 @@
+//! What a method is charged with, and what it is not; what the columns of a run mean.
+
+use std::fs;
+
+use aerofed::record::EnergyItem;
+use aerofed::run_folder::RunFolder;
+
+use crate::common::{run, tiny};
+
+/// What a fault takes from a battery stands in the books under its own item, and in nobody's cost of an accuracy.
+#[test]
+fn joules_that_faults_took_are_not_the_methods_energy() {
+    let targets = "stop.targets=[0.1]";
+    let calm = run(&tiny(&[targets]), 1);
+    for (fault, item) in [
+        (
+            r#"faults=[{kind="drain", uav=1, round=1}]"#,
+            EnergyItem::Drained,
+        ),
+        (
+            r#"faults=[{kind="leak", uav=1, from=1, until=3, power_w=1e4}]"#,
+            EnergyItem::Leaked,
+        ),
+    ] {
+        let struck = run(&tiny(&[targets, fault]), 1);
+        let taken_j = struck.summary.energy.get(item);
+        assert!(taken_j > calm.summary.total_energy_j, "{taken_j}");
+        let spent: f64 = EnergyItem::spent()
+            .map(|i| struck.summary.energy.get(i))
+            .sum();
+        assert!((struck.summary.total_energy_j - spent).abs() <= 1e-9 * spent);
+        let all = struck.summary.energy.total_j();
+        assert!((all - spent - taken_j).abs() <= 1e-9 * all);
+        let [to_target] = &struck.summary.targets[..] else {
+            panic!("one target");
+        };
+        assert!(to_target.energy_j.unwrap() <= struck.summary.total_energy_j);
+        let last = struck.records.last().unwrap();
+        assert!((last.cumulative_energy_j - spent).abs() <= 1e-9 * spent);
+    }
+    // A leak that changes nothing else leaves the same costs, to the bit.
+    let leak = r#"faults=[{kind="leak", uav=1, from=1, until=3, power_w=1}]"#;
+    let leaking = run(&tiny(&[targets, leak]), 1);
+    assert_eq!(leaking.summary.targets, calm.summary.targets);
+    assert_eq!(leaking.summary.total_energy_j, calm.summary.total_energy_j);
+}
+
+/// `rounds.csv` has H twice: of the average device, and of the cell with the most.
+#[test]
+fn local_iterations_are_given_as_mean_over_devices_and_as_maximum() {
+    // P1 gives cells of different sizes and links different H.
+    let scenario = tiny(&["allocation.kind=p1", "uavs.bandwidth_up_hz=[1e5, 1e8]"]);
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let outcome = run(&scenario, 1);
+    let mut written = RunFolder::create(&out, &scenario, false).unwrap();
+    for record in &outcome.records {
+        written.append(record).unwrap();
+    }
+    written.finish(&outcome).unwrap();
+    let text = fs::read_to_string(out.join("rounds.csv")).unwrap();
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let column = |name: &str| header.iter().position(|c| *c == name).unwrap();
+    let (mean, most) = (
+        column("local_iterations_mean"),
+        column("local_iterations_max"),
+    );
+    let mut differed = false;
+    for (line, record) in lines.zip(&outcome.records) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let of_devices = record.uavs.iter().flat_map(|uav| {
+            let steps = uav.local_iterations as f64;
+            uav.devices.iter().map(move |_| steps)
+        });
+        let of_devices: Vec<f64> = of_devices.collect();
+        let by_hand = of_devices.iter().sum::<f64>() / of_devices.len() as f64;
+        let greatest = of_devices.iter().copied().fold(0.0, f64::max);
+        assert!((cells[mean].parse::<f64>().unwrap() - by_hand).abs() < 1e-12);
+        assert_eq!(cells[most].parse::<f64>().unwrap(), greatest);
+        differed |= by_hand < greatest;
+    }
+    assert!(differed, "every cell had the same H: nothing was tested");
+}
