@@ -12,7 +12,7 @@
 use aerofed::learn::{Devices, Evaluator, Job, LocalUpdate, Task, UpdateLost};
 use aerofed::record::EventKind;
 use aerofed::seed::{Stream, stream};
-use aerofed::vocabulary::{DeviceId, Quality};
+use aerofed::vocabulary::{DeviceId, Quality, UavId};
 use aerofed::{Error, Method, Scenario, Simulation};
 use rand::RngExt;
 
@@ -99,11 +99,12 @@ impl Evaluator for Inspector {
 
     fn personal_models(
         &mut self,
+        uavs: &[UavId],
         start: &[f32],
         _: usize,
         _: usize,
     ) -> Result<Vec<Vec<f32>>, Error> {
-        Ok(vec![start.to_vec(); 5])
+        Ok(vec![start.to_vec(); uavs.len()])
     }
 }
 

@@ -117,6 +117,11 @@ impl Books {
         self.barriers = false;
     }
 
+    /// Whether UAVs wait for each other.
+    pub(crate) fn has_barriers(&self) -> bool {
+        self.barriers
+    }
+
     /// Whether waiting for each other takes energy.
     pub(crate) fn charges_barriers(&self) -> bool {
         self.barriers && self.waiting_power_w > 0.0

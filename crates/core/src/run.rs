@@ -30,7 +30,7 @@ use crate::learn::Task;
 use crate::method::{Method, Schedule};
 use crate::record::{EventKind, RoundRecord, StoppedBy, Summary};
 use crate::scenario::ValidScenario;
-use crate::vocabulary::{TimeItem, UavId};
+use crate::vocabulary::{Bill, EnergyItem, TimeItem, UavId};
 use crate::world::World;
 
 mod aggregate;
@@ -200,6 +200,8 @@ impl Simulation {
             learning.stale_models.remove(&uav);
         }
         fleet.begin_round();
+        let watches = needs.edge_models || method.allocation.watches_progress();
+        fleet.set_probing(needs.edge_models, watches);
         if let Some((_, scheduler)) = &mut self.scheduler {
             fleet.lose_before_round(&mut **scheduler, &mut books);
         }
@@ -209,15 +211,20 @@ impl Simulation {
         // score
         let mut answers = Vec::new();
         if needs.answers {
-            let mut all_bore_it = true;
+            let checks_energy = method.checks_energy;
+            let mut anybody_gone = false;
             if !learning.scoring.is_ready() {
-                learning.prepare_scoring(fleet.round)?;
                 let samples = &learning.task.personal_samples;
-                all_bore_it &= fleet.pay_for_preparing(samples, &mut books);
+                let paid = fleet.pay_for_preparing(samples, checks_energy, &mut books);
+                anybody_gone |= fleet.see_off(paid, &mut books);
+                let there: Vec<UavId> = fleet.world.active().map(|uav| uav.id).collect();
+                learning.prepare_scoring(&there, fleet.round)?;
             }
             let drawn = links.get_or_insert_default();
-            all_bore_it &= fleet.pay_for_comparing(&coverage, drawn, &mut books);
-            if !all_bore_it {
+            let is_new = |device| learning.is_new(device);
+            let paid = fleet.pay_for_comparing(&coverage, drawn, is_new, checks_energy, &mut books);
+            anybody_gone |= fleet.see_off(paid, &mut books);
+            if anybody_gone {
                 coverage = fleet.working_coverage(&mut links, &mut books);
             }
             answers = learning.answers(&coverage, fleet.round)?;
@@ -335,11 +342,16 @@ fn algorithm_1(stage: Stage, terms: Terms) -> Result<RoundWork, Error> {
     )?;
     let device_outcomes = device_outcomes(fleet, &cells);
     let uavs = (0..).map(UavId).zip(&cells);
-    let cell_outcomes: Result<_, Error> = uavs
+    let cell_outcomes = uavs
         .map(|(uav, cell)| cell_outcome(learning, uav, cell, needs))
-        .collect();
-    if needs.answers {
-        learning.update_scoring(edge.outputs, round)?;
+        .collect::<Result<Vec<_>, Error>>()?;
+    let probed = cell_outcomes
+        .iter()
+        .filter(|cell| cell.edge_model.is_some());
+    for uav in probed.map(|cell| cell.uav) {
+        let bill = Bill::beside(fleet.probing.edge_j);
+        let cell = &mut cells[uav.index()];
+        fleet.charge(uav, cell, EnergyItem::Scoring, bill, &mut books);
     }
 
     // redeploy
@@ -354,13 +366,26 @@ fn algorithm_1(stage: Stage, terms: Terms) -> Result<RoundWork, Error> {
         checks_energy: decisions.checks_energy,
     };
     let merged = aggregate(fleet, &mut cells, &flown_s, &mut low, deciding, &mut books);
+    if let Some(aggregator) = merged.aggregator {
+        let bill = Bill::beside(fleet.probing.global_j);
+        let cell = &mut cells[aggregator.index()];
+        fleet.charge(aggregator, cell, EnergyItem::Scoring, bill, &mut books);
+    }
+    if needs.answers {
+        let samples = &learning.task.personal_samples;
+        let checks_energy = decisions.checks_energy;
+        let paid = fleet.pay_for_refreshing(samples, &low, checks_energy, &mut books);
+        low.extend(paid.unable);
+        let there = fleet.world.active().map(|uav| uav.id);
+        let staying: Vec<UavId> = there
+            .filter(|id| !low.iter().any(|leaver| leaver.uav == *id))
+            .collect();
+        let trained = edge.outputs.iter().map(|(device, _)| *device);
+        fleet.pay_for_own_outputs(trained, &mut books);
+        learning.update_scoring(edge.outputs, &staying, round)?;
+    }
     let merged_anything = merged.model.is_some();
     let model_change = learning.replace_global_model(merged.model, merged.missed, &merged.reached);
-    if needs.answers {
-        let leaving: Vec<UavId> = low.iter().map(|leaver| leaver.uav).collect();
-        let samples = &learning.task.personal_samples;
-        fleet.pay_for_refreshing(samples, &leaving, &mut books);
-    }
     let round_s = books.time.total_s() - books.time.get(TimeItem::Wait);
     books.end_round(&mut fleet.world.uavs, books.time.total_s());
     fleet.world.clock_s += round_s;
@@ -386,7 +411,7 @@ fn algorithm_1(stage: Stage, terms: Terms) -> Result<RoundWork, Error> {
         model_change,
         time_s: round_s - books.time.get(TimeItem::Move),
         coverage,
-        cell_outcomes: cell_outcomes?,
+        cell_outcomes,
         device_outcomes,
         books,
     })

@@ -104,22 +104,18 @@ impl Study {
         for ((name, _), steps) in methods.iter().zip(&single) {
             println!("| any one | {name} | {} |", row(steps));
         }
-        println!(
-            "\nShare of a single loss that is recovered, and the energy if the same UAVs flew straight to their new positions:\n"
-        );
-        println!("| method | recovered (%) | flown straight (kJ) |\n|---|---|---|");
+        println!("\nShare of a single loss that is recovered, and what it costs:\n");
+        println!("| method | recovered (%) | energy (kJ) |\n|---|---|---|");
         for ((name, _), steps) in methods.iter().zip(&single) {
-            let straight = mean(steps, |s| s.straight_j / 1e3);
-            println!("| {name} | {:.1} | {straight} |", recovered(steps));
+            let energy = mean(steps, |s| s.energy_j / 1e3);
+            println!("| {name} | {:.1} | {energy} |", recovered(steps));
         }
     }
 
     fn sweep(&self) {
         println!("\nSweep over λ_9, all single losses:\n");
-        println!(
-            "| λ_9 | Algorithm 4: coverage | kJ | flown straight (kJ) | `marginal_gains`: coverage | kJ |"
-        );
-        println!("|---|---|---|---|---|---|");
+        println!("| λ_9 | Algorithm 4: coverage | kJ | `marginal_gains`: coverage | kJ |");
+        println!("|---|---|---|---|---|");
         for weight in [
             0.0, 0.001, 0.002, 0.005, 0.01, 0.015, 0.0175, 0.02, 0.025, 0.03, 0.05, 0.1, 0.2,
         ] {
@@ -133,10 +129,9 @@ impl Study {
             let theirs = of(two_stage(CoverageMeasure::Marginal, weight));
             let ours = of(marginal_gains(weight));
             println!(
-                "| {weight} | {} | {} | {} | {} | {} |",
+                "| {weight} | {} | {} | {} | {} |",
                 mean(&theirs, |s| 100.0 * s.after),
                 mean(&theirs, |s| s.energy_j / 1e3),
-                mean(&theirs, |s| s.straight_j / 1e3),
                 mean(&ours, |s| 100.0 * s.after),
                 mean(&ours, |s| s.energy_j / 1e3),
             );

@@ -40,8 +40,8 @@ fn main() -> Result<(), ScenarioError> {
             ..MarginalGains::default()
         })
     };
-    let curve = |name: &str, straight, make: &dyn Fn(f64) -> Box<dyn Redeployment>| {
-        let spot = |&weight: &f64| mean(&worlds, make(weight).as_mut(), straight);
+    let curve = |name: &str, make: &dyn Fn(f64) -> Box<dyn Redeployment>| {
+        let spot = |&weight: &f64| mean(&worlds, make(weight).as_mut());
         let mut points: Vec<(f64, f64)> = WEIGHTS.iter().map(spot).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         Curve {
@@ -50,9 +50,8 @@ fn main() -> Result<(), ScenarioError> {
         }
     };
     let curves = [
-        curve("marginal gains", false, &ours),
-        curve("Algorithm 4", false, &theirs),
-        curve("Algorithm 4, flown straight", true, &theirs),
+        curve("marginal gains", &ours),
+        curve("Algorithm 4", &theirs),
     ];
     println!(
         "{}",
@@ -68,8 +67,8 @@ fn main() -> Result<(), ScenarioError> {
 }
 
 /// Kilojoules and recovered share of what was lost, over all single losses.
-fn mean(worlds: &[World], method: &mut dyn Redeployment, straight: bool) -> (f64, f64) {
-    let (mut losses, mut path_m, mut lost, mut recovered) = (0.0, 0.0, 0.0, 0.0);
+fn mean(worlds: &[World], method: &mut dyn Redeployment) -> (f64, f64) {
+    let (mut losses, mut energy_j, mut lost, mut recovered) = (0.0, 0.0, 0.0, 0.0);
     for (layout, world) in worlds.iter().enumerate() {
         let before = covered(world, world.uavs.iter().map(|uav| uav.position));
         for gone in &world.uavs {
@@ -101,22 +100,10 @@ fn mean(worlds: &[World], method: &mut dyn Redeployment, straight: bool) -> (f64
             losses += 1.0;
             lost += before - after_loss;
             recovered += after - after_loss;
-            path_m += moves
-                .iter()
-                .map(|m| {
-                    if straight {
-                        m.from.distance(m.to)
-                    } else {
-                        m.path_m
-                    }
-                })
-                .sum::<f64>();
+            energy_j += moves.iter().map(|m| m.energy_j).sum::<f64>();
         }
     }
-    (
-        path_m / 20.0 * 160.0 / losses / 1e3,
-        100.0 * recovered / lost,
-    )
+    (energy_j / losses / 1e3, 100.0 * recovered / lost)
 }
 
 fn fleet_uav(uav: &Uav) -> FleetUav {

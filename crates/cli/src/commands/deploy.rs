@@ -141,7 +141,7 @@ fn answer(method: MethodName, fleet: &Fleet, moves: &[Move], posts: &[(Point, Po
         .collect();
     for m in moves {
         let uav = &mut uavs[m.uav.index()];
-        (uav.distance_m, uav.energy_j) = (m.path_m, m.energy_j);
+        (uav.distance_m, uav.energy_j) = (m.distance_m(), m.energy_j);
     }
     Answer {
         method,

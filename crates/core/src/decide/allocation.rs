@@ -32,7 +32,12 @@ pub trait Allocation: Send {
     /// When the cell holds a number that no cell can have.
     fn allocate(&mut self, uav: UavId, cell: &Cell) -> Result<CellPlan, CellError>;
 
-    /// Told after each global round how it went.
+    /// Whether it wants to hear how global rounds went. Finding out takes the aggregator a pass over the validation samples.
+    fn watches_progress(&self) -> bool {
+        false
+    }
+
+    /// Told after each global round how it went, if it watches.
     fn observe(&mut self, _progress: &RoundProgress) {}
 
     /// What it carries from round to round, see [`checkpoint`].

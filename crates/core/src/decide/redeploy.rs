@@ -1,7 +1,7 @@
 //! Where the UAVs hover after one of them has left or come back. First stage of Algorithm 4.
 //!
-//! Searching is computed, not flown: a method tries positions in its model of the fleet, and a UAV flies only what its
-//! [`Move`] says.
+//! Searching is computed, not flown: a method tries positions in its model of the fleet, and a UAV flies straight to the last
+//! of them, whatever the method.
 
 mod best_response;
 mod coverage;
@@ -110,21 +110,26 @@ pub struct Move {
     pub from: Point,
     /// Where it hovers from now on.
     pub to: Point,
-    /// Metres flown: at least the distance between the two.
-    pub path_m: f64,
-    /// What that costs, J.
+    /// What flying there costs, J.
     pub energy_j: f64,
 }
 
 impl Move {
-    fn new(fleet: &Fleet, uav: &FleetUav, to: Point, path_m: f64) -> Self {
-        Self {
+    /// The flight of a UAV; none to where it is.
+    fn of(fleet: &Fleet, uav: &FleetUav, to: Point) -> Option<Self> {
+        let from = uav.position;
+        (from != to).then(|| Self {
             uav: uav.id,
-            from: uav.position,
+            from,
             to,
-            path_m,
-            energy_j: fleet.flight_j(path_m),
-        }
+            energy_j: fleet.flight_j(from.distance(to)),
+        })
+    }
+
+    /// Metres flown: straight, Eq. (21).
+    #[must_use]
+    pub fn distance_m(&self) -> f64 {
+        self.from.distance(self.to)
     }
 }
 

@@ -10,7 +10,7 @@ use super::{Devices, Evaluator, Job, LocalUpdate, Task, UpdateLost, batches};
 use crate::Error;
 use crate::scenario::{Training, ValidScenario};
 use crate::seed::{Stream, stream};
-use crate::vocabulary::{DeviceId, Quality};
+use crate::vocabulary::{DeviceId, Quality, UavId};
 
 /// Devices whose small batches are looked at in one go.
 const BLOCK: usize = 32;
@@ -239,25 +239,26 @@ impl Evaluator for CpuEvaluator {
 
     fn personal_models(
         &mut self,
+        uavs: &[UavId],
         start: &[f32],
         epochs: usize,
         round: usize,
     ) -> Result<Vec<Vec<f32>>, Error> {
         let size = self.training.batch_size;
-        let draw = |(uav, own): (usize, &Vec<u32>)| {
-            let steps = batches::steps(own.len(), size, epochs);
-            let mut rng = stream(self.seed, Stream::Personal, round as u64, uav as u64);
-            batches::draw(own, size, steps, &mut rng)
+        let own = |uav: &UavId| &self.personal[uav.index()];
+        let draw = |uav: &UavId| {
+            let steps = batches::steps(own(uav).len(), size, epochs);
+            let mut rng = stream(self.seed, Stream::Personal, round as u64, u64::from(uav.0));
+            batches::draw(own(uav), size, steps, &mut rng)
         };
-        let orders: Vec<Vec<u32>> = self.personal.iter().enumerate().map(draw).collect();
-        let jobs: Vec<aerofed_nn::Job> = self
-            .personal
+        let orders: Vec<Vec<u32>> = uavs.iter().map(draw).collect();
+        let jobs: Vec<aerofed_nn::Job> = uavs
             .iter()
             .zip(&orders)
-            .map(|(own, order)| aerofed_nn::Job {
+            .map(|(uav, order)| aerofed_nn::Job {
                 start,
                 order,
-                batch_size: size.min(own.len()),
+                batch_size: size.min(own(uav).len()),
                 sgd: sgd(&self.training),
             })
             .collect();

@@ -1,7 +1,7 @@
 //! The controller's own looks at models, and the UAVs' own models.
 
 use crate::Error;
-use crate::vocabulary::Quality;
+use crate::vocabulary::{Quality, UavId};
 
 /// What the controller and the UAVs compute themselves, on data that no device holds.
 pub trait Evaluator: Send {
@@ -23,13 +23,14 @@ pub trait Evaluator: Send {
     /// When the model does not fit.
     fn probe(&mut self, model: &[f32]) -> Result<Quality, Error>;
 
-    /// The personal models of all UAVs: each trained on the UAV's own samples from `start`, `epochs` times over. `round` tells
+    /// The personal models of these UAVs: each trained on the UAV's own samples from `start`, `epochs` times over. `round` tells
     /// its random draws from those of other rounds.
     ///
     /// # Errors
     /// When the model does not fit.
     fn personal_models(
         &mut self,
+        uavs: &[UavId],
         start: &[f32],
         epochs: usize,
         round: usize,

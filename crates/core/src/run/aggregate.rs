@@ -133,6 +133,7 @@ fn candidate<'a>(
     let relay_j = own.map_or(0.0, |own| broadcast.relay_j[own]);
     let mut battery_needed_j =
         broadcast.uav_link_j + relay_j + broadcast.hover.joules + fleet.flight_home(uav).joules;
+    battery_needed_j += fleet.probing.global_j;
     let handovers = || {
         let active = fleet.world.active();
         active.map(|other| (other.id, offload_s(fleet, cells, other, uav)))

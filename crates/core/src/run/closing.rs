@@ -61,7 +61,7 @@ impl Simulation {
         let before = learning.quality;
         let after = learning.evaluator.probe(&learning.global_model)?;
         learning.quality = after;
-        if work.merged_anything {
+        if work.merged_anything && method.allocation.watches_progress() {
             method.allocation.observe(&RoundProgress {
                 edge_rounds: work.edge_rounds,
                 local_iterations: work.local_iterations,

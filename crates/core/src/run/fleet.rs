@@ -12,6 +12,7 @@ use crate::vocabulary::{Bill, EnergyItem, Point, TimeItem, UavId};
 use crate::world::{Coverage, Status, Uav, World};
 
 use super::cells::{CellWork, Leaver};
+use super::scoring_costs::Probing;
 
 /// World, laws and faults. What it does costs seconds and joules, which go into the books that are passed in.
 pub(crate) struct Fleet {
@@ -28,6 +29,8 @@ pub(crate) struct Fleet {
     pub(super) deployed: Vec<UavId>,
     /// Links between UAVs that a fault has cut in this round.
     pub(super) failed_links: HashSet<[u32; 2]>,
+    /// What the method's looks at models take in this round.
+    pub(super) probing: Probing,
 }
 
 impl Fleet {
@@ -47,6 +50,7 @@ impl Fleet {
             sample_bits,
             round: 0,
             failed_links: HashSet::new(),
+            probing: Probing::default(),
         }
     }
 
@@ -235,14 +239,18 @@ impl Fleet {
     }
 
     /// What the energy check keeps back besides the next edge round: the flight home, and before it
-    /// the hand-over and a broadcast, over links as bad as they can be this round.
+    /// the hand-over and a broadcast, over links as bad as they can be this round, and looks at models.
     fn reserve_j(&self, uav: &Uav, cell: &CellWork, worst: &WorstCase) -> f64 {
         if self.scenario.uavs.reserve == Reserve::None {
             return 0.0;
         }
-        let handover_s = cell.handovers.max(1) as f64 * worst.uav_link_s;
+        let handover_s = worst.tries * cell.handovers.max(1) as f64 * worst.uav_link_s;
         let hover_s = handover_s + (worst.uav_link_s + worst.relay_s);
-        self.flight_home(uav).joules + self.nature.hover(hover_s).joules + worst.sending_j(uav)
+        self.flight_home(uav).joules
+            + self.nature.hover(hover_s).joules
+            + worst.sending_j(uav)
+            + self.probing.edge_j
+            + self.probing.global_j
     }
 
     /// What it keeps back after it has handed over.
@@ -251,7 +259,7 @@ impl Fleet {
             return 0.0;
         }
         let hover = self.nature.hover(worst.uav_link_s + worst.relay_s);
-        self.flight_home(uav).joules + hover.joules + worst.sending_j(uav)
+        self.flight_home(uav).joules + hover.joules + worst.sending_j(uav) + self.probing.global_j
     }
 
     /// Bounds on what the rest of the round can ask of anybody.
@@ -279,6 +287,8 @@ impl Fleet {
                     .bound_on_uav_links_s()
                     .unwrap_or_else(|| self.slowest_uav_link_s()),
             relay_s: cells.iter().map(|cell| cell.relay_s).fold(0.0, f64::max),
+            // Where cells do not wait for each other, the aggregator may change while a model is on its way.
+            tries: if books.has_barriers() { 1.0 } else { 2.0 },
             edge_round_ends_s,
         }
     }
@@ -401,7 +411,7 @@ impl Fleet {
 }
 
 /// A UAV whose battery holds less than it needs is low.
-fn if_below(uav: &Uav, needed_j: f64, books: &mut Books) -> Option<Leaver> {
+pub(super) fn if_below(uav: &Uav, needed_j: f64, books: &mut Books) -> Option<Leaver> {
     if uav.battery_j >= needed_j {
         return None;
     }
@@ -427,6 +437,8 @@ pub(super) struct WorstCase {
     uav_link_s: f64,
     /// Passing a model on to devices.
     relay_s: f64,
+    /// How often a model may have to be handed over.
+    tries: f64,
     /// When the last cell is done with its next edge round; 0 where waiting is free.
     edge_round_ends_s: f64,
 }

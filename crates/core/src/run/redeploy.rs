@@ -33,7 +33,7 @@ pub(super) fn redeploy(
     fleet.deployed = staying;
     for flight in moves {
         let index = flight.uav.index();
-        let seconds = flight.path_m / fleet.nature.speed_mps;
+        let seconds = flight.distance_m() / fleet.nature.speed_mps;
         let bill = Bill::new(seconds, flight.energy_j);
         let item = EnergyItem::Move;
         fleet.charge(flight.uav, &mut cells[index], item, bill, books);

@@ -116,6 +116,7 @@ impl Simulation {
             round,
             deployed,
             failed_links: _,
+            probing: _,
         } = fleet;
         let Learning {
             scenario: _,

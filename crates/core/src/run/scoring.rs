@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::decide::fitness::{Answer, divergence};
-use crate::vocabulary::DeviceId;
+use crate::vocabulary::{DeviceId, UavId};
 use crate::world::Coverage;
 
 use super::learning::Learning;
@@ -31,10 +31,12 @@ impl Scoring {
 }
 
 impl Learning {
-    /// Trains the personal models before the first round that needs them.
-    pub(super) fn prepare_scoring(&mut self, round: usize) -> Result<(), Error> {
+    /// Trains the personal models of those who are there before the first round that needs them.
+    pub(super) fn prepare_scoring(&mut self, there: &[UavId], round: usize) -> Result<(), Error> {
         let epochs = self.scenario.fitness.personal_epochs;
-        self.train_personal_models(epochs, round)?;
+        let uavs = self.task.personal_samples.len();
+        self.scoring.personal_models = vec![self.global_model.clone(); uavs];
+        self.train_personal_models(there, epochs, round)?;
         let devices = self.task.device_samples.len();
         self.scoring.first_model.clone_from(&self.global_model);
         self.scoring.outputs = vec![Vec::new(); devices];
@@ -42,8 +44,8 @@ impl Learning {
         Ok(())
     }
 
-    /// Devices that trained keep the softmax outputs of their new local models, and UAVs train their personal models for the
-    /// next round, from the global model of this one.
+    /// Devices that trained keep the softmax outputs of their new local models, and the UAVs that stay train their personal
+    /// models for the next round, from the global model of this one. Who is away comes back with the model it had.
     ///
     /// Departs from the paper, whose personal models are trained once: then the same devices differ most in every
     /// round, and the others never train. Anew from the global model, a device that has not trained for long differs
@@ -51,6 +53,7 @@ impl Learning {
     pub(super) fn update_scoring(
         &mut self,
         outputs: Vec<(DeviceId, Vec<f32>)>,
+        staying: &[UavId],
         round: usize,
     ) -> Result<(), Error> {
         for (device, outputs) in outputs {
@@ -62,21 +65,31 @@ impl Learning {
         }
         match self.scenario.fitness.refresh_epochs {
             0 => Ok(()),
-            epochs => self.train_personal_models(epochs, round),
+            epochs => self.train_personal_models(staying, epochs, round),
         }
     }
 
-    /// Each UAV trains on its own samples from the global model; without any that is its model.
-    fn train_personal_models(&mut self, epochs: usize, round: usize) -> Result<(), Error> {
-        let uavs = self.task.personal_samples.len();
-        self.scoring.personal_models = match self.scenario.data.personal_samples {
-            0 => vec![self.global_model.clone(); uavs],
-            _ => {
-                let start = &self.global_model;
-                self.evaluator.personal_models(start, epochs, round)?
-            }
+    /// Each of these UAVs trains on its own samples from the global model; without any that is its model.
+    fn train_personal_models(
+        &mut self,
+        uavs: &[UavId],
+        epochs: usize,
+        round: usize,
+    ) -> Result<(), Error> {
+        let start = &self.global_model;
+        let models = match self.scenario.data.personal_samples {
+            0 => vec![start.clone(); uavs.len()],
+            _ => self.evaluator.personal_models(uavs, start, epochs, round)?,
         };
+        for (uav, model) in uavs.iter().zip(models) {
+            self.scoring.personal_models[uav.index()] = model;
+        }
         Ok(())
+    }
+
+    /// Whether a device has not yet said what the first model makes of its small batch.
+    pub(super) fn is_new(&self, device: DeviceId) -> bool {
+        self.scoring.outputs[device.index()].is_empty()
     }
 
     /// What UAVs hear from every covered device, per UAV in the order of its coverage.
@@ -204,6 +217,30 @@ mod tests {
                 let whole: f64 = answer.classes.iter().sum();
                 assert_eq!(answer.classes.len(), 10);
                 assert!((whole - 1.0).abs() < 1e-5, "{whole}");
+            }
+        }
+    }
+
+    /// Who is gone trains no personal model, and pays for none.
+    #[test]
+    fn uavs_that_are_away_keep_the_personal_models_they_had() {
+        let settings = [
+            "method=gshfed",
+            "devices.count=30",
+            "data.data_volume=600",
+            "model.name=logistic",
+            r#"faults=[{kind="loss", uav=1, round=2, moment="edge", warned=true}]"#,
+        ];
+        let scenario = Scenario::parse("", &settings).unwrap().check().unwrap();
+        let mut simulation = Simulation::builder(&scenario).threads(1).build().unwrap();
+        let mut method = Method::of(&scenario).unwrap();
+        simulation.step(&mut method).unwrap().unwrap();
+        for round in 2..=3 {
+            let before = simulation.learning.scoring.personal_models.clone();
+            simulation.step(&mut method).unwrap().unwrap();
+            let after = &simulation.learning.scoring.personal_models;
+            for (uav, (before, after)) in before.iter().zip(after).enumerate() {
+                assert_eq!(before == after, uav == 1, "UAV {uav}, round {round}");
             }
         }
     }

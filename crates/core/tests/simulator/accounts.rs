@@ -82,3 +82,66 @@ fn local_iterations_are_given_as_mean_over_devices_and_as_maximum() {
     }
     assert!(differed, "every cell had the same H: nothing was tested");
 }
+
+/// Agents and P1 look at models on the validation samples: the UAVs that pass them through pay for it.
+#[test]
+fn passes_over_the_validation_samples_are_paid_for() {
+    let first = |probe_samples: usize| {
+        let scenario = tiny(&[
+            "method=cehfed",
+            "fitness.personal_epochs=0",
+            "fitness.refresh_epochs=0",
+            &format!("data.probe_samples={probe_samples}"),
+        ]);
+        run(&scenario, 1).records.swap_remove(0)
+    };
+    let (few, many) = (first(50), first(80));
+    let cells = many.uavs.iter().filter(|uav| !uav.devices.is_empty());
+    // Each edge model and the global one; a pass forward is a third of a step.
+    let passes = (cells.count() + 1) as f64;
+    let scenario = tiny(&[]);
+    let (fitness, bits) = (&scenario.fitness, 30.0 * 784.0 * 8.0);
+    let cycles = fitness.uav_cycles_per_bit * bits / 3.0;
+    let pass_j = scenario.devices.capacitance / 2.0 * cycles * fitness.uav_cpu_hz.powi(2);
+    let more_j = many.energy.get(EnergyItem::Scoring) - few.energy.get(EnergyItem::Scoring);
+    assert!(passes > 1.0 && pass_j > 0.0);
+    assert!(
+        (more_j - passes * pass_j).abs() <= 1e-9 * more_j,
+        "{more_j} J, {passes} passes of {pass_j} J"
+    );
+    // Who does not look does not pay.
+    let plain = run(&tiny(&["method=hfl"]), 1);
+    assert_eq!(plain.summary.energy.get(EnergyItem::Scoring), 0.0);
+}
+
+/// For (6) a device runs its small batch through the UAV's model and through its own: at first both, later its own after it
+/// has trained.
+#[test]
+fn a_devices_own_outputs_are_paid_for() {
+    let first = |small_batch: usize| {
+        let scenario = tiny(&[
+            "method=gshfed",
+            "selection.share=1",
+            &format!("fitness.small_batch={small_batch}"),
+        ]);
+        run(&scenario, 1)
+    };
+    let (small, large) = (first(2), first(5));
+    let round = &large.records[0];
+    assert_eq!(round.covered, round.selected);
+    let devices = &large.world.devices;
+    let trained = round.uavs.iter().flat_map(|uav| &uav.devices);
+    let passes = trained.map(|device| {
+        let index = device.index();
+        let batch = devices.samples[index].min(10);
+        3.0 * devices.iteration_energy_j[index] / 3.0 * 3.0 / f64::from(batch)
+    });
+    let due_j: f64 = passes.sum();
+    let compute_j =
+        |outcome: &aerofed::run::Outcome| outcome.records[0].energy.get(EnergyItem::DeviceCompute);
+    let more_j = compute_j(&large) - compute_j(&small);
+    assert!(
+        due_j > 0.0 && (more_j - due_j).abs() <= 1e-9 * due_j,
+        "{more_j} {due_j}"
+    );
+}

@@ -3,7 +3,7 @@
 use crate::common::{assert_time_adds_up, light};
 use aerofed::learn::{Devices, Evaluator, Job, LocalUpdate, Task, UpdateLost};
 use aerofed::record::EventKind;
-use aerofed::vocabulary::{DeviceId, Quality};
+use aerofed::vocabulary::{DeviceId, Quality, UavId};
 use aerofed::{Error, Method, RoundRecord, Simulation, ValidScenario};
 
 const PARAMETERS: usize = 4;
@@ -82,11 +82,12 @@ impl Evaluator for Mean {
     }
     fn personal_models(
         &mut self,
+        uavs: &[UavId],
         start: &[f32],
         _: usize,
         _: usize,
     ) -> Result<Vec<Vec<f32>>, Error> {
-        Ok(vec![start.to_vec(); 5])
+        Ok(vec![start.to_vec(); uavs.len()])
     }
 }
 

@@ -17,6 +17,7 @@ mod learning;
 mod overrides;
 mod random_worlds;
 mod redeployment;
+mod reserve;
 mod resume;
 mod rivals;
 mod run_folder;

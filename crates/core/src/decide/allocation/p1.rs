@@ -88,6 +88,10 @@ impl Allocation for P1 {
         Ok(plan_of(solver.allocate(&cell, &self.options)?))
     }
 
+    fn watches_progress(&self) -> bool {
+        self.estimate.is_some()
+    }
+
     fn observe(&mut self, progress: &RoundProgress) {
         if let Some(estimate) = &mut self.estimate {
             estimate.observe(progress);

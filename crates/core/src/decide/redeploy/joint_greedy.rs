@@ -70,10 +70,9 @@ impl Redeployment for JointGreedy {
                 counts.add(at[me]);
             }
         }
-        let moved = fleet.uavs.iter().zip(at.iter().zip(&path_m));
+        let moved = fleet.uavs.iter().zip(at);
         moved
-            .filter(|(_, (_, path_m))| **path_m > 0.0)
-            .map(|(uav, (&to, &path_m))| Move::new(fleet, uav, to, path_m))
+            .filter_map(|(uav, to)| Move::of(fleet, uav, to))
             .collect()
     }
 }

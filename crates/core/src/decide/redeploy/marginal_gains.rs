@@ -62,8 +62,7 @@ impl Redeployment for MarginalGains {
         }
         let moved = fleet.uavs.iter().zip(climb.at);
         moved
-            .filter(|(uav, to)| uav.position != *to)
-            .map(|(uav, to)| Move::new(fleet, uav, to, uav.position.distance(to)))
+            .filter_map(|(uav, to)| Move::of(fleet, uav, to))
             .collect()
     }
 }

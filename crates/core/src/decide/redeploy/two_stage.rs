@@ -32,8 +32,8 @@ pub struct Search {
 
 /// Algorithm 4: each UAV in turn steps to where the benefit of Eq. (84) is best, with long steps first.
 ///
-/// The energy in the benefit is what the search has cost so far and with this step, b̂ d^Set / V · p; the flight is the
-/// path of all steps taken.
+/// The energy in the benefit is what the steps of the search would have cost so far and with this one, b̂ d^Set / V · p; the
+/// flight is straight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TwoStage {
     /// What counts as coverage.
@@ -84,9 +84,7 @@ impl Redeployment for TwoStage {
                 self.search(fleet, uav, search, &others, &mut walk, rng);
             }
             others.add(walk.at);
-            if walk.path_m > 0.0 {
-                moves.push(Move::new(fleet, uav, walk.at, walk.path_m));
-            }
+            moves.extend(Move::of(fleet, uav, walk.at));
         }
         moves
     }

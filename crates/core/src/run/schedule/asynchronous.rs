@@ -34,7 +34,7 @@ use crate::decide::association::{CellOutcome, DeviceOutcome, Needs};
 use crate::learn::aggregation;
 use crate::nature::links::RoundLinks;
 use crate::record::{EventKind, Time, TimeItem};
-use crate::vocabulary::{EnergyItem, UavId};
+use crate::vocabulary::{Bill, EnergyItem, UavId};
 
 use super::super::cells::{CellWork, Leaver};
 use super::super::edge::cell_outcome;
@@ -278,10 +278,23 @@ impl Round<'_, '_> {
     }
 
     /// Sends a UAV home, after its next hand-over if it is in the middle of a pass.
-    fn let_go(&mut self, leaver: Leaver) {
+    pub(super) fn let_go(&mut self, leaver: Leaver) {
         if !self.passes.leaves_after_handover(leaver) {
             self.fleet.send_home(&[leaver], &mut self.books);
         }
+    }
+
+    /// Whoever merged last has passed the validation samples through the global model, if the method looks at that.
+    fn pay_for_looking_at_the_model(&mut self) {
+        let joules = self.fleet.probing.global_j;
+        let Some(aggregator) = self.merged_by.filter(|_| joules > 0.0) else {
+            return;
+        };
+        let _leaves_otherwise = self.can_afford(aggregator, joules);
+        let cell = &mut self.passes.cells[aggregator.index()];
+        let (item, bill) = (EnergyItem::Scoring, Bill::beside(joules));
+        self.fleet
+            .charge(aggregator, cell, item, bill, &mut self.books);
     }
 
     /// UAVs that had nothing to do and whose battery does not last until the end of the round leave before.
@@ -315,6 +328,7 @@ impl Round<'_, '_> {
         for (uav, activity) in under_way {
             self.note_time(uav, &activity, now_s);
         }
+        self.pay_for_looking_at_the_model();
         let round_s = self.books.time.get(TimeItem::Wait) + time_s;
         self.send_off_who_cannot_wait(round_s);
         self.books.end_round(&mut self.fleet.world.uavs, round_s);

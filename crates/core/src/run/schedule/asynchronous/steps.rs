@@ -11,6 +11,7 @@ use super::super::super::cells::Planner;
 use super::super::super::edge::{
     cell_outcome, device_outcomes_of, draw_key, pay_for_edge_round, tell_lost,
 };
+use super::super::super::fleet::if_below;
 use super::super::super::learning::EdgeTraining;
 use super::Round;
 use super::passes::{Activity, Step};
@@ -103,10 +104,7 @@ impl Round<'_, '_> {
         if self.passes.tiers.is_new() {
             return Some(0.0);
         }
-        if self.passes.aggregator.is_none() {
-            self.appoint();
-        }
-        let aggregator = self.passes.aggregator?;
+        let aggregator = self.sender_to(id)?;
         let sender = &self.fleet.world.uavs[aggregator.index()];
         let uav = &self.fleet.world.uavs[id.index()];
         let link_s = self.fleet.crossing_s(sender, uav)?;
@@ -132,6 +130,41 @@ impl Round<'_, '_> {
         (both == [true, true]).then_some(fetch_s)
     }
 
+    /// Who sends the global model to a UAV: the aggregator, or its successor if it could not afford that.
+    fn sender_to(&mut self, id: UavId) -> Option<UavId> {
+        for _ in 0..self.fleet.world.uavs.len() {
+            if self.passes.aggregator.is_none() {
+                self.appoint();
+            }
+            let aggregator = self.passes.aggregator?;
+            let uavs = &self.fleet.world.uavs;
+            let sender = &uavs[aggregator.index()];
+            let link_s = self.fleet.crossing_s(sender, &uavs[id.index()])?;
+            if self.can_afford(aggregator, link_s * sender.tx_power_w) {
+                return Some(aggregator);
+            }
+        }
+        None
+    }
+
+    /// Whether a UAV can spend so much besides what it needs anyway. Who cannot is let go.
+    pub(super) fn can_afford(&mut self, id: UavId, joules: f64) -> bool {
+        if !self.decisions.checks_energy || joules == 0.0 {
+            return true;
+        }
+        let cells = &self.passes.cells;
+        let worst = self.fleet.worst_case(cells, &self.books);
+        let uav = &self.fleet.world.uavs[id.index()];
+        let cell = &cells[id.index()];
+        let needed_j = self.fleet.needed_j(uav, cell, &worst, &self.books);
+        let Some(leaver) = if_below(uav, needed_j + joules, &mut self.books) else {
+            return true;
+        };
+        self.let_go(leaver);
+        self.passes.aggregator = self.passes.aggregator.filter(|uav| *uav != id);
+        false
+    }
+
     /// Who aggregates from now on. A new one gets the last models of the others.
     pub(super) fn appoint(&mut self) {
         let (fleet, passes) = (&mut *self.fleet, &mut *self.passes);
@@ -146,22 +179,13 @@ impl Round<'_, '_> {
             return;
         };
         passes.aggregator = Some(chosen.id);
-        for (index, cell) in passes.cells.iter_mut().enumerate() {
-            let uav = &fleet.world.uavs[index];
+        for uav in &fleet.world.uavs {
             let id = uav.id;
             if id == chosen.id || !passes.tiers.holds(id) {
                 continue;
             }
-            let way = uav.is_active().then(|| fleet.crossing_s(uav, &chosen));
-            let Some(time_s) = way.flatten() else {
-                passes.tiers.forget(id);
-                continue;
-            };
-            // Besides whatever it is doing.
-            let bill = Bill::beside(fleet.nature.hover(time_s).joules);
-            let item = EnergyItem::OffloadHover;
-            fleet.charge(id, cell, item, bill, &mut self.books);
-            if !fleet.world.uavs[index].is_active() {
+            // Besides whatever it is doing, which the hovering is paid for with.
+            if !(uav.is_active() && fleet.crossing_s(uav, &chosen).is_some()) {
                 passes.tiers.forget(id);
             }
         }
@@ -300,6 +324,11 @@ impl Round<'_, '_> {
         }
         let cell = &mut self.passes.cells[index];
         self.cell_outcomes[index] = cell_outcome(self.learning, id, cell, self.needs)?;
+        if self.cell_outcomes[index].edge_model.is_some() {
+            let bill = Bill::beside(self.fleet.probing.edge_j);
+            let item = EnergyItem::Scoring;
+            self.fleet.charge(id, cell, item, bill, &mut self.books);
+        }
         self.device_outcomes
             .extend(device_outcomes_of(self.fleet, id, cell));
         self.delivered += std::mem::take(&mut cell.updates);
