@@ -109,7 +109,7 @@ impl Evaluator for Inspector {
 }
 
 pub(crate) fn main() -> Result<(), Error> {
-    let settings = ["devices.count=200", "data.data_volume=2000"];
+    let settings = ["method=hfl", "devices.count=200", "data.data_volume=2000"];
     let scenario = Scenario::parse("", &settings)?.check()?;
     let mut method = Method::of(&scenario)?;
     let mut simulation = Simulation::builder(&scenario)

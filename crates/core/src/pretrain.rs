@@ -62,7 +62,7 @@ pub struct Progress {
     pub episodes: usize,
     /// Updates of this turn's agent.
     pub updates: usize,
-    /// Test accuracy when the budget is spent, mean over judged episodes; the
+    /// Validation accuracy when the budget is spent, mean over judged episodes (the test set has no say in which policy is kept); the
     /// budget of each is what its first rounds cost with as many devices as agents may take.
     pub accuracy: f64,
     /// The same with as many all the time.
@@ -334,7 +334,7 @@ impl Budget {
             let spent =
                 step.record.cumulative_energy_j.ln() * energy + step.record.clock_s.ln() * time;
             let cost = (spent / (energy + time)).exp();
-            walk.push((cost, step.record.test_accuracy));
+            walk.push((cost, step.record.validation_accuracy));
             if cost >= self.cost {
                 break;
             }

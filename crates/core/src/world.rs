@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::grid::Grid;
-use crate::nature::compute;
+use crate::nature::{Nature, compute};
 use crate::nature::mobility::{Mobility, Surroundings, uniform_point};
 use crate::scenario::{Area, Layout, ValidScenario};
 use crate::seed::{Stream, stream};
@@ -167,6 +167,23 @@ impl World {
             uavs,
             clock_s: 0.0,
             grid,
+        }
+    }
+
+    /// UAVs that would leave for good, because the way home and back takes more than a full battery: each with the joules of one
+    /// way. None where nobody could charge anyway.
+    #[must_use]
+    pub fn cannot_return(&self, scenario: &ValidScenario) -> Vec<(UavId, f64)> {
+        let uavs = &scenario.uavs;
+        let nature = Nature::new(scenario);
+        let way = |uav: &Uav| {
+            let flight = nature.flight(uav.position.distance(scenario.base()));
+            (uav.id, flight.joules)
+        };
+        let stranded = |(_, way_j): &(UavId, f64)| 2.0 * way_j > uavs.battery_j;
+        match uavs.recharge_w > 0.0 {
+            true => self.uavs.iter().map(way).filter(stranded).collect(),
+            false => Vec::new(),
         }
     }
 

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::fs::write(folder.join("progress.svg"), progress)?;
     if let Some(last) = outcome.records.last() {
         let uavs = &scenario.uavs;
-        let map = map_svg(&outcome.world, last, uavs.base_m, uavs.battery_j);
+        let map = map_svg(&outcome.world, last, scenario.base(), uavs.battery_j);
         std::fs::write(folder.join("map.svg"), map)?;
     }
     let table = summary_table(&outcome.summary);

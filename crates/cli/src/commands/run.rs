@@ -212,7 +212,7 @@ fn pictures(
     add("progress.svg", plot);
     if let Some(last) = outcome.records.last() {
         let uavs = &scenario.uavs;
-        let map = aerofed_report::map_svg(&outcome.world, last, uavs.base_m, uavs.battery_j);
+        let map = aerofed_report::map_svg(&outcome.world, last, scenario.base(), uavs.battery_j);
         add("map.svg", map);
     }
     let log = RunLog {
@@ -242,7 +242,7 @@ fn kept_in(partial: &Path, out: &Path, rounds: usize, error: aerofed::Error) -> 
     ))
 }
 
-/// `runs/SCENARIO-METHOD-SEED`, with a number behind it when that is taken.
+/// `runs/scenario-METHOD-SEED`, with a number behind it when that is taken.
 fn unused_folder(scenario: &ValidScenario) -> PathBuf {
     let name = format!("{}-{}-{}", scenario.name, scenario.method, scenario.seed);
     let candidates = (1u64..).map(|n| match n {

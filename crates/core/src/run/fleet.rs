@@ -217,7 +217,7 @@ impl Fleet {
 
     /// The flight between where a UAV hovers and the base.
     pub(super) fn flight_home(&self, uav: &Uav) -> Bill {
-        let distance_m = uav.position.distance(self.scenario.uavs.base_m);
+        let distance_m = uav.position.distance(self.scenario.base());
         self.nature.flight(distance_m)
     }
 

@@ -154,7 +154,7 @@ impl Scenario {
         span("uavs.broadcast_power_w", uavs.broadcast_power_w, 1e-6..=1e4)?;
         span("uavs.bandwidth_up_hz", uavs.bandwidth_up_hz, 1.0..=1e12)?;
         span("uavs.bandwidth_down_hz", uavs.bandwidth_down_hz, 1.0..=1e12)?;
-        self.inside("uavs.base_m", uavs.base_m)?;
+        self.inside("uavs.base_m", self.base())?;
         within("uavs.recharge_w", uavs.recharge_w, 0.0..=1e6)
     }
 

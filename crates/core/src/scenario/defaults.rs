@@ -1,15 +1,14 @@
-//! The paper's settings, and what is assumed where it is silent.
+//! What a user wants who says nothing else: the paper's network, and a learning rate that shows results within a minute.
 
 use std::path::PathBuf;
 
 use aerofed_data::PartitionKind;
 
 use super::{
-    AgentReward, AgentState, Aggregator, Allocation, Area, Association, Channel, Data, DataSet,
+    AgentReward, AgentState, Aggregator, Allocation, Area, Association, Base, Channel, Data, DataSet,
     Devices, Diversity, Fitness, Layout, Methods, Mobility, Model, Radio, Redeploy, Reserve,
     Scenario, Selection, Span, Stop, Td3, Training, Uavs, Waiting, Weights,
 };
-use crate::vocabulary::Point;
 
 impl Default for Selection {
     fn default() -> Self {
@@ -74,7 +73,7 @@ impl Default for Scenario {
         Self {
             name: "default".into(),
             seed: 1,
-            method: "hfl".into(),
+            method: "cehfed".into(),
             aggregator: Aggregator::Distance,
             faults: Vec::new(),
             area: Area::default(),
@@ -143,7 +142,7 @@ impl Default for Uavs {
             broadcast_power_w: Span::new(0.3, 1.2),
             bandwidth_up_hz: Span::new(20e6, 100e6),
             bandwidth_down_hz: Span::new(20e6, 100e6),
-            base_m: Point::new(0.0, 0.0),
+            base_m: Base::Middle,
             reserve: Reserve::Return,
             recharge_w: 400.0,
             waiting: Waiting::Hover,
@@ -190,7 +189,7 @@ impl Default for Model {
 impl Default for Training {
     fn default() -> Self {
         Self {
-            learning_rate: 1e-3,
+            learning_rate: 0.05,
             momentum: 0.0,
             weight_decay: 0.0,
             batch_size: 10,
@@ -202,7 +201,7 @@ impl Default for Training {
 impl Default for Stop {
     fn default() -> Self {
         Self {
-            max_rounds: 100,
+            max_rounds: 40,
             target_accuracy: 1.0,
             convergence_norm: 0.0,
             targets: vec![0.7, 0.8, 0.9],

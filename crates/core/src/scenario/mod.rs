@@ -5,6 +5,7 @@
 //! without fields are written `{}` because serde lets unknown keys pass beside the tag of a unit
 //! variant.
 
+mod base;
 mod check;
 mod decisions;
 mod defaults;
@@ -22,6 +23,7 @@ use aerofed_data::PartitionKind;
 use aerofed_nn::Layer;
 use serde::{Deserialize, Serialize};
 
+pub use base::Base;
 pub use check::ScenarioError;
 pub use decisions::{
     Allocation, AllocationKind, Association, BandwidthSolver, P1Objective, Redeploy,
@@ -204,7 +206,7 @@ pub struct Uavs {
     /// Total downlink bandwidth of a cell (B_m^U2D).
     pub bandwidth_down_hz: Span,
     /// Where UAVs recharge.
-    pub base_m: Point,
+    pub base_m: Base,
     /// What the energy check keeps back.
     pub reserve: Reserve,
     /// Charging power at the base; 0: a UAV that left never returns.

@@ -15,6 +15,7 @@ use proptest::test_runner::Config;
 /// 30 devices of which many train, a linear model, 3 rounds of 2 edge rounds.
 pub(crate) const TINY: &str = r#"
 name = "tiny"
+method = "hfl"
 [devices]
 count = 30
 [data]

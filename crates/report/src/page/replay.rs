@@ -98,7 +98,7 @@ impl Replay {
             label,
             area: [scenario.area.width_m, scenario.area.height_m],
             radius: scenario.uavs.coverage_radius_m,
-            base: scenario.uavs.base_m,
+            base: scenario.base(),
             devices: scenario.devices.count,
             every: every.max(1) * step,
             rounds: records.len(),
