@@ -59,9 +59,13 @@ impl Request {
     /// Refuses a folder in which something else than results stands.
     ///
     /// # Errors
-    /// When it is not empty and no results folder.
+    /// When it is not empty and no results folder, or has a request of somebody else.
     pub fn check_place(folder: &Path) -> Result<(), Error> {
-        check_place(folder, REQUEST, "reproduction")
+        check_place(folder, REQUEST, "reproduction")?;
+        match folder.join(REQUEST).exists() {
+            true => Self::read(folder).map(|_| ()),
+            false => Ok(()),
+        }
     }
 
     /// Leaves it in a results folder.
