@@ -90,7 +90,10 @@ fn create_beside(path: &Path) -> Result<(PathBuf, File), Error> {
 
 /// The name of the file that a [`replace_file`] was about to put in place when its process was killed.
 pub(crate) fn stray_of(name: &str) -> Option<&str> {
-    let (file, number) = name.strip_suffix(BESIDE)?.strip_suffix('.')?.rsplit_once('.')?;
+    let (file, number) = name
+        .strip_suffix(BESIDE)?
+        .strip_suffix('.')?
+        .rsplit_once('.')?;
     let (process, count) = number.split_once('-')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     (digits(process) && digits(count)).then_some(file)
@@ -134,7 +137,13 @@ mod tests {
     #[test]
     fn strays_are_known_by_their_names() {
         assert_eq!(stray_of("rounds.csv.4711-0.new"), Some("rounds.csv"));
-        for other in ["rounds.csv.new", "thesis.new", "a.1-.new", "a.1-2", "1-2.new"] {
+        for other in [
+            "rounds.csv.new",
+            "thesis.new",
+            "a.1-.new",
+            "a.1-2",
+            "1-2.new",
+        ] {
             assert_eq!(stray_of(other), None, "{other}");
         }
     }

@@ -28,9 +28,9 @@ mod read;
 
 pub use damage::damaged;
 pub use inputs::{Stop, check as check_inputs};
-pub use place::{is_free, partial_of};
 pub(crate) use place::{LeftBehind, can_go_on};
 use place::{check_target, lock, prepare};
+pub use place::{is_free, partial_of};
 
 pub use read::RunLog;
 

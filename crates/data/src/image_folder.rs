@@ -159,7 +159,11 @@ pub fn image_folder(dir: &Path, options: &ImageFolder) -> Result<Split, Error> {
 /// When there are no such class folders.
 pub fn image_files(dir: &Path, options: &ImageFolder) -> Result<Vec<PathBuf>, Error> {
     let tree = Tree::scan(dir, &options.classes)?;
-    Ok(tree.classes.into_iter().flat_map(|class| class.files).collect())
+    Ok(tree
+        .classes
+        .into_iter()
+        .flat_map(|class| class.files)
+        .collect())
 }
 
 /// A tree as it lies on the disk, before a file is opened.

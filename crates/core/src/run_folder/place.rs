@@ -158,7 +158,9 @@ pub(super) fn prepare(path: &Path, partial: &Path, force: bool) -> Result<(), Er
     if is_finished(partial) {
         return Err(refuse(
             partial,
-            format!("holds a run that lacks only its name; `aerofed run --resume {name}` gives it that"),
+            format!(
+                "holds a run that lacks only its name; `aerofed run --resume {name}` gives it that"
+            ),
         ));
     }
     if let (false, Some((round, _))) = (force, checkpoint::list(partial).first()) {
@@ -175,14 +177,17 @@ pub(super) fn prepare(path: &Path, partial: &Path, force: bool) -> Result<(), Er
 
 /// A folder that has a partial folder's name and may be anything.
 fn unmarked(partial: &Path) -> Error {
-    let what = match holds_a_run(partial) && is_finished(partial) {
-        true => "holds a finished run",
-        false => "holds something else than an unfinished run",
+    let what = match ours::foreign(partial) {
+        Ok(Some(entry)) => format!("holds something else than an unfinished run ({entry:?})"),
+        _ if holds_a_run(partial) && is_finished(partial) => "holds a finished run".into(),
+        _ => "holds something else than an unfinished run".into(),
     };
     let mark = ours::MARK;
     refuse(
         partial,
-        format!("{what} (no file {mark} of ours in it), and stays; move it away, or choose another"),
+        format!(
+            "{what} (no file {mark} of ours in it), and stays; move it away, or choose another"
+        ),
     )
 }
 
