@@ -187,7 +187,8 @@ fn files_that_a_user_names_are_replaced_by_force_only() {
 
     fs::create_dir(path("figures")).unwrap();
     write("figures/accuracy-time.svg");
-    let figures = [&report[..], &["--figures", &path("figures")]].concat();
+    let folder = path("figures");
+    let figures = [&report[..], &["--figures", &folder]].concat();
     refused(&figures, "accuracy-time.svg");
     assert_eq!(fs::read_dir(path("figures")).unwrap().count(), 1);
 
@@ -227,6 +228,32 @@ mod interrupted {
                 file.set_len(1 << 38).unwrap();
             }
         }
+    }
+
+    #[test]
+    fn pretraining_before_its_first_turn_is_over_writes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let settings = [
+            "devices.count=10",
+            "data.data_volume=50",
+            "td3.most_share=1",
+        ];
+        let child = Command::new(assert_cmd::cargo::cargo_bin!("aerofed"))
+            .current_dir(dir.path())
+            .args(["pretrain", "--episodes", "1000000", "--rounds", "2"])
+            .args(settings.iter().flat_map(|setting| ["--set", setting]))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Nothing on the disk tells that it has begun.
+        std::thread::sleep(Duration::from_secs(3));
+        let id = child.id().to_string();
+        Command::new("kill").args(["-INT", &id]).status().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(130), "{said}");
+        assert!(said.contains("before anything was learned"), "{said}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 
     #[test]
