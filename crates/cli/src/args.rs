@@ -7,7 +7,9 @@ use crate::commands::bench::BenchArgs;
 use crate::commands::compare::CompareArgs;
 use crate::commands::data::DataArgs;
 use crate::commands::deploy::DeployArgs;
+use crate::commands::manual::{CompletionsArgs, ManArgs};
 use crate::commands::merge::MergeArgs;
+use crate::commands::methods::MethodsArgs;
 use crate::commands::pretrain::PretrainArgs;
 use crate::commands::report::ReportArgs;
 use crate::commands::reproduce::ReproduceArgs;
@@ -44,8 +46,7 @@ pub(crate) enum Command {
     /// Turn run folders into one page to look at: curves, costs, a map replay
     Report(ReportArgs),
     /// List the methods
-    #[command(after_help = "Example:\n  aerofed run --method hfl")]
-    Methods,
+    Methods(MethodsArgs),
     /// Print or check scenarios
     Scenario(ScenarioArgs),
     /// List, fetch, check and divide data sets
@@ -58,4 +59,8 @@ pub(crate) enum Command {
     Pretrain(PretrainArgs),
     /// Measure speed
     Bench(BenchArgs),
+    /// Print what a shell needs to complete commands and options
+    Completions(CompletionsArgs),
+    /// Print a manual page
+    Man(ManArgs),
 }

@@ -1,6 +1,6 @@
 //! The `aerofed` command: federated learning where the aggregators fly.
 //!
-//! Results go to stdout, progress and messages to stderr. Exit codes: 0 done, 2 bad input, 1
+//! Results go to stdout, progress and messages to stderr. Exit codes: 0 done, 2 bad input, 130 interrupted, 1
 //! anything else.
 
 use std::process::ExitCode;
@@ -16,8 +16,13 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if console::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            console::message(&format!("error: {}", console::explain(&error)));
-            ExitCode::from(if console::is_bad_input(&error) { 2 } else { 1 })
+            let head = if console::is_interrupted(&error) {
+                ""
+            } else {
+                "error: "
+            };
+            console::message(&format!("{head}{}", console::explain(&error)));
+            ExitCode::from(console::exit_code(&error))
         }
     }
 }

@@ -51,6 +51,15 @@ pub enum Error {
         /// Why it cannot be used.
         reason: String,
     },
+    /// A run folder that another process is writing.
+    #[error("output folder {}: a run is being written there now", path.display())]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// It was told to stop before anything came about.
+    #[error("interrupted")]
+    Interrupted,
     /// A file of a run folder does not say what such a file says.
     #[error("{}, line {line}: {reason}", path.display())]
     Log {
@@ -95,7 +104,7 @@ impl Error {
     pub fn is_bad_input(&self) -> bool {
         match self {
             Self::Data(error) => error.is_bad_input(),
-            Self::Io { .. } | Self::Decision { .. } => false,
+            Self::Io { .. } | Self::Decision { .. } | Self::Interrupted => false,
             _ => true,
         }
     }

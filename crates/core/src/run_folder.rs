@@ -3,7 +3,8 @@
 //!
 //! Everything is written to `NAME.partial` beside the final place and renamed when it is complete:
 //! a folder that carries the final name is whole. While a run writes it, the partial folder is locked;
-//! one that is not locked was left behind, and its checkpoints let the run go on.
+//! one that is not locked was left behind, and its checkpoints let the run go on. The partial folder carries a mark, the
+//! file `UNFINISHED`, from its first moment to its last: what has the name but not the mark is somebody else's.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -21,13 +22,14 @@ use crate::{Error, checkpoint, disk};
 
 mod damage;
 mod inputs;
+mod ours;
 mod place;
 mod read;
 
 pub use damage::damaged;
-pub use inputs::check as check_inputs;
-pub(crate) use place::LeftBehind;
-use place::{check_partial, check_target, clear, lock, refuse};
+pub use inputs::{Stop, check as check_inputs};
+pub(crate) use place::{LeftBehind, can_go_on};
+use place::{check_target, lock, prepare};
 pub use place::{is_free, partial_of};
 
 pub use read::RunLog;
@@ -47,36 +49,32 @@ pub struct RunFolder {
 impl RunFolder {
     /// Starts a folder for a run; an existing run is refused, or replaced at the end when `force`. So is an unfinished run
     /// that could go on from a checkpoint; what else an earlier run left unfinished is removed. A folder that holds
-    /// something else than a run is refused always.
+    /// anything besides a run is refused always.
     ///
     /// # Errors
     /// When the folder exists, is being written, or cannot be made.
     pub fn create(path: &Path, scenario: &Scenario, force: bool) -> Result<Self, Error> {
-        check_target(path, force)?;
-        let partial = partial_of(path);
-        let left_behind = partial.exists();
-        fs::create_dir_all(&partial).map_err(Error::io("create", &partial))?;
-        check_partial(&partial)?;
-        let lock = lock(&partial)?;
-        if left_behind {
-            if let (false, Some((round, _))) = (force, checkpoint::list(&partial).first()) {
-                return Err(refuse(
-                    &partial,
-                    format!(
-                        "holds an unfinished run with a checkpoint after round {round}; `aerofed run --resume {}` \
-                         continues it, --force starts anew",
-                        path.display()
-                    ),
-                ));
-            }
-            clear(&partial)?;
-        }
-        disk::replace_file(
-            &partial.join("scenario.toml"),
-            scenario.to_toml()?.as_bytes(),
-        )?;
-        inputs::write(&partial, scenario)?;
-        Self::begin(path, partial, lock)
+        Self::create_unless(&|| false, path, scenario, force)
+    }
+
+    /// The same, and ends with [`Error::Interrupted`] when it is told to while it reads the files that the scenario names.
+    pub(crate) fn create_unless(
+        stop: Stop,
+        path: &Path,
+        scenario: &Scenario,
+        force: bool,
+    ) -> Result<Self, Error> {
+        let (partial, lock) = claim(path, force)?;
+        let begin = || {
+            let text = scenario.to_toml()?;
+            disk::replace_file(&partial.join("scenario.toml"), text.as_bytes())?;
+            inputs::write(&partial, scenario, stop)?;
+            Self::begin(path, partial.clone(), lock)
+        };
+        begin().inspect_err(|_| {
+            // Best effort: there is an error to report already.
+            _ = ours::remove_run(&partial);
+        })
     }
 
     /// Takes up a folder whose run was set down; the files are written anew from the rounds so far.
@@ -92,11 +90,14 @@ impl RunFolder {
         let partial = partial_of(&path);
         if folder == path {
             // An interrupted run that was given its final name is under way again.
+            ours::mark(&path, &path)?;
             fs::rename(&path, &partial).map_err(Error::io("reopen", &path))?;
         } else {
             check_target(&path, force)?;
         }
-        disk::remove_strays(&partial)?;
+        ours::remove_strays(&partial)?;
+        // Whoever finds a summary beside the mark takes the run for complete.
+        remove_if_there(&partial.join(SUMMARY))?;
         let mut folder = Self::begin(&path, partial, lock)?;
         records
             .iter()
@@ -124,11 +125,6 @@ impl RunFolder {
         folder.line("rounds.csv", &round_header())?;
         folder.line("uavs.csv", &uav_header())?;
         Ok(folder)
-    }
-
-    /// Where a run is written until it gets its final name.
-    pub(crate) fn partial_of(path: &Path) -> PathBuf {
-        partial_of(path)
     }
 
     /// Where the run is being written.
@@ -193,7 +189,7 @@ impl RunFolder {
     /// Gives up: removes what was written so far.
     pub fn discard(self) {
         // Best effort: whoever gives up already has an error to report.
-        _ = fs::remove_dir_all(&self.partial);
+        _ = ours::remove_run(&self.partial);
     }
 
     /// Writes the summary and the model, and gives the folder its final name. The checkpoints of an interrupted run stay.
@@ -201,8 +197,6 @@ impl RunFolder {
     /// # Errors
     /// When the disk does not take it.
     pub fn finish(self, outcome: &Outcome) -> Result<(), Error> {
-        let pretty = serde_json::to_string_pretty(&outcome.summary).unwrap_or_default();
-        self.add_file("summary.json", (pretty + "\n").as_bytes())?;
         let model = outcome.model_file()?;
         self.add_file("model.safetensors", &model)?;
         for (file, name) in [
@@ -215,21 +209,75 @@ impl RunFolder {
                 .sync_all()
                 .map_err(Error::io("write", self.partial.join(name)))?;
         }
-        let replaced = self
-            .path
-            .exists()
-            .then(|| disk::beside(&self.path, "replaced.partial"));
-        if let Some(old) = &replaced {
-            // Moved out of the way first: at no moment is neither of the two there.
-            remove_folder(old)?;
-            fs::rename(&self.path, old).map_err(Error::io("replace", &self.path))?;
-        }
+        // Last of all: where it stands, the rest is whole.
+        let pretty = serde_json::to_string_pretty(&outcome.summary).unwrap_or_default();
+        disk::replace_file(&self.partial.join(SUMMARY), (pretty + "\n").as_bytes())?;
+        let replaced = move_aside(&self.path)?;
         fs::rename(&self.partial, &self.path).map_err(Error::io("finish", &self.path))?;
         disk::sync_folder_of(&self.path)?;
+        // Whoever is killed here leaves a mark on a run that is whole by its name and its summary.
+        ours::unmark(&self.path)?;
         if outcome.summary.stopped_by != StoppedBy::Interrupted {
             checkpoint::remove_all(&self.path)?;
         }
-        replaced.map_or(Ok(()), |old| remove_folder(&old))
+        replaced.map_or(Ok(()), |old| ours::remove_run(&old))
+    }
+}
+
+const SUMMARY: &str = "summary.json";
+
+/// Makes the folder in which a run is written until it is complete: locked, marked, and empty besides.
+fn claim(path: &Path, force: bool) -> Result<(PathBuf, Option<File>), Error> {
+    check_target(path, force)?;
+    let partial = partial_of(path);
+    fs::create_dir_all(&partial).map_err(Error::io("create", &partial))?;
+    let lock = lock(&partial)?;
+    // Whoever had the lock before may have finished.
+    let ready = check_target(path, force).and_then(|()| prepare(path, &partial, force));
+    match ready {
+        Ok(()) => Ok((partial, lock)),
+        Err(error) => {
+            // Does nothing to one that holds something.
+            _ = fs::remove_dir(&partial);
+            Err(error)
+        }
+    }
+}
+
+/// Copies a finished run to another place, where it appears when it is whole. A run that was left unfinished there is
+/// removed; anything else is refused.
+///
+/// # Errors
+/// When the place is taken, or the disk does not take it.
+pub fn copy(from: &Path, to: &Path) -> Result<(), Error> {
+    let (partial, _lock) = claim(to, false)?;
+    for entry in fs::read_dir(from).map_err(Error::io("read", from))? {
+        let entry = entry.map_err(Error::io("read", from))?;
+        let name = entry.file_name();
+        if entry.path().is_file() && name != ours::MARK {
+            let target = partial.join(name);
+            fs::copy(entry.path(), &target).map_err(Error::io("write", &target))?;
+        }
+    }
+    fs::rename(&partial, to).map_err(Error::io("finish", to))?;
+    ours::unmark(to)
+}
+
+/// Moves a run that is replaced out of the way, to a name that nobody has: at no moment is neither of the two there.
+fn move_aside(path: &Path) -> Result<Option<PathBuf>, Error> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let mut names = (1u64..).map(|n| disk::beside(path, &format!("replaced-{n}")));
+    let aside = names.find(|name| !name.exists()).unwrap_or_default();
+    fs::rename(path, &aside).map_err(Error::io("replace", path))?;
+    Ok(Some(aside))
+}
+
+fn remove_if_there(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::io("remove", path)(error)),
+        _ => Ok(()),
     }
 }
 
@@ -239,13 +287,6 @@ struct DevicesLine<'a> {
     round: usize,
     #[serde(flatten)]
     seen: Cow<'a, Sightings>,
-}
-
-fn remove_folder(path: &Path) -> Result<(), Error> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::io("remove", path)(error)),
-        _ => Ok(()),
-    }
 }
 
 /// Records have no maps with odd keys, so this cannot fail.

@@ -4,29 +4,40 @@
 //! methods or worlds of their own.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::checkpoint::{self, Checkpoints, Fingerprint};
+use crate::checkpoint::{Checkpoints, Fingerprint};
 use crate::record::RoundRecord;
 use crate::run::{Outcome, Run, Simulation};
-use crate::run_folder::{LeftBehind, RunFolder};
+use crate::run_folder::{LeftBehind, RunFolder, can_go_on};
 use crate::scenario::ValidScenario;
 use crate::{Error, Method};
 
 /// How a run is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keeping {
+#[derive(Clone, Copy, Debug)]
+pub struct Keeping<'a> {
     /// Rounds from one checkpoint to the next; 0: only when it is set down.
     pub checkpoint_every: usize,
     /// Whether a run that has the same name is replaced.
     pub force: bool,
+    /// Raised when it is to stop: a run that has not begun, because the files that its scenario names are still being
+    /// read, ends with [`Error::Interrupted`] and leaves nothing. Between rounds it is for the caller to look.
+    pub stop: Option<&'a AtomicBool>,
 }
 
-impl Default for Keeping {
+impl Default for Keeping<'_> {
     fn default() -> Self {
         Self {
             checkpoint_every: 5,
             force: false,
+            stop: None,
         }
+    }
+}
+
+impl Keeping<'_> {
+    fn is_stopped(self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 }
 
@@ -80,7 +91,8 @@ impl Session {
         keeping: Keeping,
         set_up: impl FnOnce(&ValidScenario) -> Result<(Simulation, Method), Error>,
     ) -> Result<Self, Error> {
-        let folder = RunFolder::create(path, scenario, keeping.force)?;
+        let stop = &|| keeping.is_stopped();
+        let folder = RunFolder::create_unless(stop, path, scenario, keeping.force)?;
         let (simulation, method) = match set_up(scenario) {
             Ok(both) => both,
             Err(error) => {
@@ -154,7 +166,7 @@ impl Session {
         keeping: Keeping,
         mut set_up: impl FnMut(&ValidScenario) -> Result<(Simulation, Method), Error>,
     ) -> Result<Self, Error> {
-        if checkpoint::list(&RunFolder::partial_of(path)).is_empty() {
+        if !can_go_on(path) {
             return Self::begin(path, scenario, keeping, set_up);
         }
         match Self::resume(path, keeping, &mut set_up, |_| {}) {

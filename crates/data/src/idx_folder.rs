@@ -34,6 +34,22 @@ pub fn idx_folder(dir: &Path, expect: Option<Embedded>) -> Result<Split, Error> 
     read_folder(dir, expect).map(|folder| folder.split)
 }
 
+/// The four files that [`idx_folder`] reads.
+///
+/// # Errors
+/// When one is missing, or is no file.
+pub fn idx_files(dir: &Path) -> Result<Vec<PathBuf>, Error> {
+    require_folder(dir)?;
+    let file = |part| {
+        let path = find(dir, part)?;
+        match path.is_file() {
+            true => Ok(path),
+            false => Err(Error::NotAFile(path)),
+        }
+    };
+    Part::ALL.into_iter().map(file).collect()
+}
+
 /// A loaded folder and what its files are.
 pub(crate) struct Folder {
     pub(crate) split: Split,

@@ -153,6 +153,19 @@ pub fn image_folder(dir: &Path, options: &ImageFolder) -> Result<Split, Error> {
     }
 }
 
+/// The files that [`image_folder`] decodes, class by class. Links are followed as it does: no deeper than a class folder.
+///
+/// # Errors
+/// When there are no such class folders.
+pub fn image_files(dir: &Path, options: &ImageFolder) -> Result<Vec<PathBuf>, Error> {
+    let tree = Tree::scan(dir, &options.classes)?;
+    Ok(tree
+        .classes
+        .into_iter()
+        .flat_map(|class| class.files)
+        .collect())
+}
+
 /// A tree as it lies on the disk, before a file is opened.
 pub(crate) struct Tree {
     pub(crate) classes: Vec<Class>,

@@ -44,8 +44,8 @@ pub use dataset::{Dataset, Split};
 pub use embedded::{Embedded, embedded};
 pub use error::{BadFile, Error, IdxProblem};
 pub use fetch::{Fetched, fetch};
-pub use idx_folder::idx_folder;
-pub use image_folder::{ImageFolder, image_folder};
+pub use idx_folder::{idx_files, idx_folder};
+pub use image_folder::{ImageFolder, image_files, image_folder};
 pub use partition::{Partition, PartitionKind, PartitionPlan, partition};
 
 /// The README's example, compiled and run as a test.

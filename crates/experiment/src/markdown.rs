@@ -5,9 +5,11 @@ use super::statistics::Estimate;
 /// A table whose columns stand below each other.
 #[must_use]
 pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let escape = |cell: &str| cell.replace('|', "\\|");
+    let header: Vec<String> = header.iter().map(|title| escape(title)).collect();
     let escaped: Vec<Vec<String>> = rows
         .iter()
-        .map(|row| row.iter().map(|cell| cell.replace('|', "\\|")).collect())
+        .map(|row| row.iter().map(|cell| escape(cell)).collect())
         .collect();
     let width = |column: usize, title: &str| {
         let cells = escaped.iter().filter_map(|row| row.get(column));
@@ -21,7 +23,8 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
         .collect();
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let padded = |(cell, &width): (&str, &usize)| format!("{cell:<width$}");
-    let mut text = line(header.iter().copied().zip(&widths).map(padded).collect());
+    let titles = header.iter().map(String::as_str);
+    let mut text = line(titles.zip(&widths).map(padded).collect());
     let rules: Vec<String> = widths.iter().map(|width| "-".repeat(width + 2)).collect();
     text += &format!("|{}|\n", rules.join("|"));
     for row in &escaped {
@@ -102,6 +105,19 @@ mod tests {
 | c      | 2         |
 ";
         assert_eq!(table(&["method", "time"], &rows), expected);
+    }
+
+    #[test]
+    fn a_bar_in_a_label_breaks_no_title_either() {
+        let text = table(&["method", "time saved by a|b"], &[]);
+        assert!(
+            text.starts_with("| method | time saved by a\\|b |\n"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("|--------|--------------------|\n"),
+            "{text}"
+        );
     }
 
     #[test]

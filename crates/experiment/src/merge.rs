@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use aerofed::run_folder::partial_of;
+use aerofed::run_folder;
 
 use super::reproduction::Request;
 use super::stored::{check_whole, first_difference};
@@ -30,10 +30,7 @@ pub fn merge(folders: &[&Path], out: &Path) -> Result<(Request, usize), Error> {
     request.write(out)?;
     fs::create_dir_all(&runs).map_err(aerofed::Error::io("create", &runs))?;
     for (name, source) in &new {
-        let target = runs.join(name);
-        let partial = partial_of(&target);
-        copy_folder(source, &partial)?;
-        fs::rename(&partial, &target).map_err(aerofed::Error::io("finish", &target))?;
+        run_folder::copy(source, &runs.join(name))?;
     }
     Ok((request, new.len()))
 }
@@ -108,22 +105,6 @@ fn check_same(source: &Path, target: &Path) -> Result<(), Error> {
                 ),
             };
             return Err(differs.into());
-        }
-    }
-    Ok(())
-}
-
-/// A run folder has no folders in it.
-fn copy_folder(from: &Path, to: &Path) -> Result<(), Error> {
-    if to.exists() {
-        fs::remove_dir_all(to).map_err(aerofed::Error::io("remove", to))?;
-    }
-    fs::create_dir_all(to).map_err(aerofed::Error::io("create", to))?;
-    for entry in fs::read_dir(from).map_err(aerofed::Error::io("read", from))? {
-        let entry = entry.map_err(aerofed::Error::io("read", from))?;
-        if entry.path().is_file() {
-            let target = to.join(entry.file_name());
-            fs::copy(entry.path(), &target).map_err(aerofed::Error::io("write", &target))?;
         }
     }
     Ok(())

@@ -30,6 +30,9 @@ pub struct Request {
     /// The first of them; none: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_seed: Option<u64>,
+    /// Global rounds of each run at most; none: as many as each experiment says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u64>,
     /// Folder of the experiments that need one.
     pub data_dir: Option<PathBuf>,
     /// The experiments' files, as text.
@@ -59,9 +62,13 @@ impl Request {
     /// Refuses a folder in which something else than results stands.
     ///
     /// # Errors
-    /// When it is not empty and no results folder.
+    /// When it is not empty and no results folder, or has a request of somebody else.
     pub fn check_place(folder: &Path) -> Result<(), Error> {
-        check_place(folder, REQUEST, "reproduction")
+        check_place(folder, REQUEST, "reproduction")?;
+        match folder.join(REQUEST).exists() {
+            true => Self::read(folder).map(|_| ()),
+            false => Ok(()),
+        }
     }
 
     /// Leaves it in a results folder.
@@ -94,6 +101,9 @@ impl Request {
         }
         if self.first_seed != other.first_seed {
             return Err(refuse("`--first-seed`"));
+        }
+        if self.rounds != other.rounds {
+            return Err(refuse("`--rounds`"));
         }
         if self.data_dir != other.data_dir {
             return Err(refuse("`--data-dir`"));

@@ -1,9 +1,11 @@
 //! Runs what is missing, several runs at a time.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use aerofed::learn::DataStore;
 use aerofed::method::Registry;
@@ -17,8 +19,10 @@ use crate::Error;
 
 /// What a watcher hears.
 pub enum News<'a> {
-    /// A run was there already.
+    /// A run is there already.
     Found,
+    /// Another process is doing this run; it is waited for.
+    Elsewhere,
     /// A run did another round.
     Round(&'a RoundRecord),
     /// A run is finished and on disk.
@@ -69,54 +73,85 @@ impl Runner<'_> {
         watch: Watch,
     ) -> Result<Done, Error> {
         fs::create_dir_all(folder).map_err(aerofed::Error::io("create", folder))?;
-        let mut missing = Vec::new();
+        let mut missing = VecDeque::new();
         let mut done = Done::default();
         for run in distinct(runs.iter().copied()) {
-            if StoredRun::find(folder, run)?.is_some() {
-                done.found += 1;
-                watch(run, News::Found);
-            } else {
-                missing.push(run);
+            match StoredRun::find_unless(&|| self.is_stopped(), folder, run) {
+                Ok(None) => missing.push_back((run, false)),
+                Ok(Some(_)) => {
+                    done.found += 1;
+                    watch(run, News::Found);
+                }
+                Err(aerofed::Error::Interrupted) => {
+                    done.interrupted = true;
+                    return Ok(done);
+                }
+                Err(error) => return Err(error.into()),
             }
         }
-        let next = AtomicUsize::new(0);
-        // A failure of the input or the disk would meet every other run as well.
-        let hopeless = AtomicBool::new(false);
-        let shared = Mutex::new(done);
-        let work = || {
-            while !self.stop.load(Ordering::Relaxed) && !hopeless.load(Ordering::Relaxed) {
-                let Some(&run) = missing.get(next.fetch_add(1, Ordering::Relaxed)) else {
-                    break;
-                };
-                let outcome = self.run_one(run, folder, watch);
-                let mut done = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                match outcome {
-                    Ok(Some(summary)) => {
-                        done.ran += 1;
-                        watch(run, News::Finished(&summary));
-                    }
-                    Ok(None) => {}
-                    Err(error) => {
-                        let own_fault = matches!(
-                            error,
-                            aerofed::Error::Decision { .. } | aerofed::Error::Cell(_)
-                        );
-                        hopeless.fetch_or(!own_fault, Ordering::Relaxed);
-                        done.failures.push((run.folder_name(), error));
-                        watch(run, News::Failed);
-                    }
-                }
-            }
+        let all = done.found + missing.len();
+        let jobs = self.jobs.clamp(1, missing.len().max(1));
+        let work = Work {
+            missing: Mutex::new(missing),
+            done: Mutex::new(done),
+            hopeless: AtomicBool::new(false),
         };
         std::thread::scope(|scope| {
-            for _ in 0..self.jobs.clamp(1, missing.len().max(1)) {
-                scope.spawn(work);
+            for _ in 0..jobs {
+                scope.spawn(|| self.work(&work, folder, watch));
             }
         });
-        let mut done = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let done = work.done.into_inner();
+        let mut done = done.unwrap_or_else(PoisonError::into_inner);
         done.failures.sort_by(|a, b| a.0.cmp(&b.0));
-        done.interrupted = done.ran + done.failures.len() < missing.len();
+        done.interrupted = done.found + done.ran + done.failures.len() < all;
         Ok(done)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// What each thread does.
+    fn work(&self, work: &Work, folder: &Path, watch: Watch) {
+        while !self.is_stopped() && !work.hopeless.load(Ordering::Relaxed) {
+            let next = locked(&work.missing).pop_front();
+            let Some((run, is_elsewhere)) = next else {
+                break;
+            };
+            if is_elsewhere {
+                std::thread::sleep(PAUSE);
+            }
+            let outcome = self.run_one(run, folder, watch);
+            let mut done = locked(&work.done);
+            match outcome {
+                Ok(Some(Came::Finished(summary))) => {
+                    done.ran += 1;
+                    watch(run, News::Finished(&summary));
+                }
+                Ok(Some(Came::Found)) => {
+                    done.found += 1;
+                    watch(run, News::Found);
+                }
+                Ok(None) | Err(aerofed::Error::Interrupted) => {}
+                Err(aerofed::Error::Busy { .. }) => {
+                    if !is_elsewhere {
+                        watch(run, News::Elsewhere);
+                    }
+                    // Behind those that nobody does.
+                    locked(&work.missing).push_back((run, true));
+                }
+                Err(error) => {
+                    let own_fault = matches!(
+                        error,
+                        aerofed::Error::Decision { .. } | aerofed::Error::Cell(_)
+                    );
+                    work.hopeless.fetch_or(!own_fault, Ordering::Relaxed);
+                    done.failures.push((run.folder_name(), error));
+                    watch(run, News::Failed);
+                }
+            }
+        }
     }
 
     /// What it came to; nothing when it was told to stop.
@@ -125,7 +160,7 @@ impl Runner<'_> {
         run: &PlannedRun,
         folder: &Path,
         watch: Watch,
-    ) -> Result<Option<Summary>, aerofed::Error> {
+    ) -> Result<Option<Came>, aerofed::Error> {
         let path = folder.join(run.folder_name());
         let set_up = |scenario: &ValidScenario| {
             let method = self.registry.method(scenario)?;
@@ -134,9 +169,18 @@ impl Runner<'_> {
         };
         let keeping = Keeping {
             checkpoint_every: 0,
+            stop: Some(self.stop),
             ..Keeping::default()
         };
-        let mut session = Session::begin_or_resume(&path, &run.scenario, keeping, set_up)?;
+        let mut session = match Session::begin_or_resume(&path, &run.scenario, keeping, set_up) {
+            // Another process has finished it since it was missing.
+            Err(aerofed::Error::Output { .. })
+                if StoredRun::find_unless(&|| self.is_stopped(), folder, run)?.is_some() =>
+            {
+                return Ok(Some(Came::Found));
+            }
+            other => other?,
+        };
         loop {
             match session.step() {
                 Ok(Some(record)) => watch(run, News::Round(record)),
@@ -146,12 +190,34 @@ impl Runner<'_> {
                     return Err(error);
                 }
             }
-            if self.stop.load(Ordering::Relaxed) && !session.is_over() {
+            if self.is_stopped() && !session.is_over() {
                 session.set_down()?;
                 return Ok(None);
             }
         }
         let outcome = session.finish(|_, _| Ok(Vec::new()))?;
-        Ok(Some(outcome.summary))
+        Ok(Some(Came::Finished(Box::new(outcome.summary))))
     }
+}
+
+/// Between two looks at a run that another process is doing.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What the threads of a [`Runner`] share.
+struct Work<'a> {
+    /// The runs to do, and whether another process was doing them when last looked at.
+    missing: Mutex<VecDeque<(&'a PlannedRun, bool)>>,
+    done: Mutex<Done>,
+    /// A failure of the input or the disk would meet every other run as well.
+    hopeless: AtomicBool,
+}
+
+/// How a run came about.
+enum Came {
+    Finished(Box<Summary>),
+    Found,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use aerofed::Error;
 use aerofed::record::{EnergyItem, RoundRecord, StoppedBy, Summary};
-use aerofed::run_folder::{RunLog, check_inputs, damaged};
+use aerofed::run_folder::{RunLog, Stop, check_inputs, damaged};
 
 use super::plan::{PlannedRun, digest};
 
@@ -45,6 +45,15 @@ impl StoredRun {
     /// When the folder holds something else than this run, whole: another scenario, another
     /// version's run, an interrupted or a damaged one, or one with files that have changed since.
     pub fn find(runs: &Path, planned: &PlannedRun) -> Result<Option<Self>, crate::Error> {
+        Ok(Self::find_unless(&|| false, runs, planned)?)
+    }
+
+    /// The same, and ends with [`Error::Interrupted`] when it is told to while it reads the files that the scenario names.
+    pub(super) fn find_unless(
+        stop: Stop,
+        runs: &Path,
+        planned: &PlannedRun,
+    ) -> Result<Option<Self>, Error> {
         let folder = runs.join(planned.folder_name());
         if !folder.exists() {
             return Ok(None);
@@ -53,11 +62,11 @@ impl StoredRun {
         if text != planned.text {
             let difference = first_difference(&text, &planned.text);
             let reason = format!("holds a run of another scenario ({difference})");
-            return Err(refuse(&folder, &reason).into());
+            return Err(refuse(&folder, &reason));
         }
         check_finished(&folder)?;
-        check_inputs(&folder, &planned.scenario)?;
-        Self::read(folder).map(Some)
+        check_inputs(&folder, &planned.scenario, stop)?;
+        Self::read_log(folder).map(Some)
     }
 
     /// Whatever run is in a folder.
@@ -65,6 +74,10 @@ impl StoredRun {
     /// # Errors
     /// When the folder is no run folder, or its files do not tell of the same run.
     pub fn read(folder: PathBuf) -> Result<Self, crate::Error> {
+        Ok(Self::read_log(folder)?)
+    }
+
+    fn read_log(folder: PathBuf) -> Result<Self, Error> {
         let log = RunLog::read_light(&folder).map_err(in_run(&folder))?;
         Ok(Self {
             folder,

@@ -1,7 +1,6 @@
 //! An experiment spelled out: every combination of axis points, contenders and seeds is a run.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use aerofed::method::Registry;
 use aerofed::scenario::Scenario;
@@ -79,7 +78,7 @@ impl Sweep {
         if sweep.description.redeployment.is_none() {
             for places in sweep.combinations() {
                 let cases = sweep
-                    .cases_at(registry, &places, request.data_dir.as_deref())
+                    .cases_at(registry, &places, request)
                     .map_err(in_place)?;
                 sweep.cases.extend(cases);
             }
@@ -113,7 +112,7 @@ impl Sweep {
         &self,
         registry: &Registry,
         places: &[usize],
-        data_dir: Option<&Path>,
+        request: &Request,
     ) -> Result<Vec<Case>, Error> {
         let axes = self.description.axes.iter();
         let points: Vec<_> = axes
@@ -122,9 +121,11 @@ impl Sweep {
             .collect();
         let mut settings: Vec<String> = points.iter().flat_map(|p| p.set.clone()).collect();
         settings.extend(self.description.quick.set.iter().cloned());
+        let rounds = request.rounds.iter();
+        settings.extend(rounds.map(|rounds| format!("stop.max_rounds={rounds}")));
         let mut base = self.base(&settings)?;
         if self.description.needs_data_dir {
-            base.data.dir = data_dir.unwrap_or(Path::new("")).into();
+            base.data.dir = request.data_dir.clone().unwrap_or_default();
         }
         check_shared(registry, &base, &self.contenders)?;
         let mut cases = Vec::new();

@@ -159,6 +159,55 @@ fn a_raised_stop_sets_runs_down_and_the_next_time_they_go_on() {
     }
 }
 
+/// As two processes would: locks are of open folders, not of processes.
+#[test]
+fn two_that_do_the_same_runs_at_once_share_them() {
+    let (dir, whole) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let runs = plan("hfl,direct_drop").runs(&Registry::builtin());
+    let runs = runs.unwrap().concat();
+    run_all(&runs, whole.path());
+    let folder = dir.path().join("runs");
+    let both = std::thread::scope(|scope| {
+        let start = || scope.spawn(|| run_all(&runs, &folder));
+        [start(), start()].map(|done| done.join().unwrap())
+    });
+    for done in &both {
+        assert!(done.failures.is_empty(), "{:?}", done.failures);
+        assert_eq!((done.ran + done.found, done.interrupted), (4, false));
+    }
+    assert_eq!(both[0].ran + both[1].ran, 4, "each was done once");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 4);
+    for run in &runs {
+        let read = |folder: &Path| fs::read(folder.join(run.folder_name()).join("rounds.csv"));
+        assert_eq!(read(&folder).unwrap(), read(whole.path()).unwrap());
+    }
+}
+
+#[test]
+fn merging_removes_nothing_that_stands_in_its_way() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = plan("hfl").runs(&Registry::builtin()).unwrap().concat();
+    run_all(&runs[..1], dir.path());
+    let from = dir.path().join(runs[0].folder_name());
+    let to = dir.path().join("copy");
+    let partial = dir.path().join("copy.partial");
+    fs::create_dir(&partial).unwrap();
+    fs::write(partial.join("thesis.txt"), "x").unwrap();
+    let error = aerofed::run_folder::copy(&from, &to).unwrap_err();
+    assert!(error.to_string().contains("thesis.txt"), "{error}");
+    assert!(partial.join("thesis.txt").exists() && !to.exists());
+    fs::remove_dir_all(&partial).unwrap();
+    aerofed::run_folder::copy(&from, &to).unwrap();
+    let names = |folder: &Path| {
+        let entries = fs::read_dir(folder).unwrap().flatten();
+        let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(&from), names(&to));
+    assert!(!partial.exists());
+}
+
 #[test]
 fn folders_that_hold_something_else_are_refused() {
     let dir = tempfile::tempdir().unwrap();

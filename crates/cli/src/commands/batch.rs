@@ -14,11 +14,17 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::run::interruption;
-use crate::console;
+use super::run::round_line;
+use crate::console::{self, Interrupted};
 
 /// Reads a number of seeds.
 pub(crate) fn seed_count(text: &str) -> Result<u64, String> {
     whole_number(text, 1..=1_000_000)
+}
+
+/// Reads a number of rounds.
+pub(crate) fn round_count(text: &str) -> Result<u64, String> {
+    whole_number(text, 1..=i64::MAX as u64)
 }
 
 /// Reads a seed: a TOML file holds no larger one.
@@ -37,9 +43,12 @@ pub(crate) struct BatchArgs {
     /// Runs at a time, each on one thread; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
-    /// No progress, no remarks
+    /// No progress, no remarks but where the results are
     #[arg(long, short)]
     pub(crate) quiet: bool,
+    /// A line for every round of every run
+    #[arg(long, short, conflicts_with = "quiet")]
+    verbose: bool,
 }
 
 impl BatchArgs {
@@ -55,7 +64,7 @@ impl BatchArgs {
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let stop = interruption()?;
-        let progress = Progress::start(&distinct(runs.iter().copied()), self.quiet);
+        let progress = Progress::start(&distinct(runs.iter().copied()), self);
         let runner = Runner {
             registry,
             store: &DataStore::new(),
@@ -84,9 +93,8 @@ impl BatchArgs {
             return Err(anyhow::Error::new(error).context(context));
         }
         if done.interrupted {
-            anyhow::bail!(
-                "interrupted; {kept}, those under way were set down: the same command does the rest"
-            );
+            let rest = "those under way were set down: the same command does the rest";
+            return Err(Interrupted(format!("; {kept}, {rest}")).into());
         }
         if !self.quiet {
             let (ran, found) = (done.ran, done.found);
@@ -100,6 +108,7 @@ impl BatchArgs {
 struct Progress {
     bar: Option<ProgressBar>,
     lines: bool,
+    every_round: bool,
     state: Mutex<State>,
 }
 
@@ -110,8 +119,8 @@ struct State {
 }
 
 impl Progress {
-    fn start(runs: &[&PlannedRun], quiet: bool) -> Self {
-        let bar = (!quiet && console::is_watched()).then(|| {
+    fn start(runs: &[&PlannedRun], args: &BatchArgs) -> Self {
+        let bar = (!args.quiet && !args.verbose && console::is_watched()).then(|| {
             let rounds: usize = runs.iter().map(|run| run.scenario.stop.max_rounds).sum();
             let template = "{msg} [{bar:30}] {percent} %  {elapsed} so far, ETA {eta}";
             let style = ProgressStyle::with_template(template).map(|s| s.progress_chars("=> "));
@@ -121,7 +130,8 @@ impl Progress {
             bar
         });
         Self {
-            lines: !quiet && bar.is_none(),
+            lines: !args.quiet && bar.is_none(),
+            every_round: args.verbose,
             bar,
             state: Mutex::new(State {
                 finished: 0,
@@ -136,6 +146,19 @@ impl Progress {
             if let Some(bar) = &self.bar {
                 // The last round is counted with the rest of the run.
                 bar.inc(u64::from(record.round < most));
+            }
+            if self.every_round {
+                let line = round_line(record, most);
+                console::message(&format!("{}  {line}", run.folder_name()));
+            }
+            return;
+        }
+        if let News::Elsewhere = news {
+            let text = format!("{}: another process is at it; waiting", run.folder_name());
+            match &self.bar {
+                Some(bar) => bar.suspend(|| console::message(&text)),
+                None if self.lines => console::message(&text),
+                None => {}
             }
             return;
         }
@@ -166,7 +189,7 @@ impl Progress {
                     ));
                 }
             }
-            News::Failed | News::Round(_) => {}
+            News::Failed | News::Round(_) | News::Elsewhere => {}
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use aerofed::disk::replace_file;
+use aerofed::disk::{place_file, replace_file};
 use aerofed::method::Registry;
 use aerofed::{Error, Scenario};
 use aerofed_experiment::check_place;
@@ -31,7 +31,8 @@ use crate::console::{self, BadInput};
     Every method meets the same devices, data, mobility and faults under a seed.\n\n\
     Writes compare.csv (a row for each method, seed and target), compare.json (all statistics), compare.md\n\
     (the table), compare-time.svg and compare-energy.svg (accuracy), report.html, and a folder for each run under runs/.\n\
-    The same command again does only what is missing; Ctrl-C keeps the runs that are finished."
+    The same command again does only what is missing; Ctrl-C (exit code 130) keeps the runs that are finished and sets\n\
+    down those under way. Two such commands at once share the work."
 )]
 pub(crate) struct CompareArgs {
     /// A scenario file, or `paper` or `quickstart`; none: the quick start
@@ -51,6 +52,9 @@ pub(crate) struct CompareArgs {
     /// Run to the scenario's own end, not just to the largest target
     #[arg(long)]
     full: bool,
+    /// Global rounds of each run at most
+    #[arg(long, value_name = "N")]
+    rounds: Option<u64>,
     /// Change any field of the scenario, as in `uavs.speed_mps=15`; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     settings: Vec<String>,
@@ -117,16 +121,16 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     } else {
         console::result(markdown.trim_end())?;
     }
-    if !args.batch.quiet {
-        console::message(&format!("wrote {}", out.display()));
-    }
+    console::message(&format!("wrote {}", out.display()));
     Ok(())
 }
 
 fn plan(args: &CompareArgs, registry: &Registry) -> Result<ComparePlan> {
     let contenders = Contender::parse_list(registry, &args.methods)?;
     check_settings(args)?;
-    let scenario = scenario::load_for_any(args.scenario.as_ref(), &args.settings)?;
+    let mut settings = args.settings.clone();
+    settings.extend(args.rounds.iter().map(|n| format!("stop.max_rounds={n}")));
+    let scenario = scenario::load_for_any(args.scenario.as_ref(), &settings)?;
     let base = Scenario::clone(&scenario);
     let Some(last) = args.first_seed.checked_add(args.seeds - 1) else {
         let reason = format!("`--first-seed` is {}, too large", args.first_seed);
@@ -189,7 +193,10 @@ fn claim(out: &Path, shared: &str) -> Result<()> {
     let mark = out.join(MARK);
     if !mark.exists() {
         fs::create_dir_all(out).map_err(Error::io("create", out))?;
-        return Ok(replace_file(&mark, shared.as_bytes())?);
+        if place_file(&mark, shared.as_bytes())? {
+            return Ok(());
+        }
+        // Another process was faster: the folder is this comparison's if it is the same.
     }
     // Runs and reproductions have files of that name or may have: these are theirs alone.
     if let Some(theirs) = ["summary.json", "request.json"]

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use aerofed::learn::data::{Data, partition_plan};
 use aerofed::seed::{Stream, stream};
-use aerofed_data::{Embedded, Fetched, check_folder, embedded, fetch, partition};
+use aerofed_data::{
+    Dataset, Embedded, Fetched, Partition, check_folder, embedded, fetch, partition,
+};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
@@ -53,6 +55,9 @@ enum DataCommand {
         /// Change any field of the scenario, as in `data.data_volume=2000`; may be repeated
         #[arg(long = "set", value_name = "PATH=VALUE")]
         settings: Vec<String>,
+        /// Print samples by class as one JSON object
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -65,14 +70,38 @@ pub(crate) fn run(args: DataArgs) -> Result<()> {
             console::result(report.to_string().trim_end())?;
             Ok(report.require_usable()?)
         }
-        DataCommand::Partition { scenario, settings } => {
+        DataCommand::Partition {
+            scenario,
+            settings,
+            json,
+        } => {
             let scenario = scenario::load(scenario.as_ref(), &settings)?;
             let train = Data::load(&scenario)?.train;
             let mut rng = stream(scenario.seed, Stream::Partition, 0, 0);
             let partition = partition(&train, &partition_plan(&scenario), &mut rng)?;
+            if json {
+                return console::result(&in_json(&partition, &train).to_string());
+            }
             console::result(partition.table(&train).trim_end())
         }
     }
+}
+
+/// Samples by class of everybody who holds some.
+fn in_json(partition: &Partition, train: &Dataset) -> serde_json::Value {
+    let counts = |samples: &[u32]| {
+        let mut counts = vec![0; train.classes()];
+        for &sample in samples {
+            counts[usize::from(train.labels[sample as usize])] += 1;
+        }
+        counts
+    };
+    serde_json::json!({
+        "classes": train.class_names,
+        "devices": partition.label_counts(train),
+        "personal": partition.personal.iter().map(|held| counts(held)).collect::<Vec<_>>(),
+        "probe": counts(&partition.probe),
+    })
 }
 
 fn list() -> Result<()> {

@@ -1,13 +1,12 @@
 //! `aerofed deploy`
 
-use std::fs;
 use std::path::PathBuf;
 
-use aerofed::Error;
 use aerofed::Scenario;
 use aerofed::decide::redeploy::{
     Fleet, FleetFile, FleetUav, JointGreedy, MarginalGains, Move, Redeployment, Stay, TwoStage,
 };
+use aerofed::disk::replace_file;
 use aerofed::geometry::Point;
 use aerofed::nature::Nature;
 use aerofed::scenario::Area;
@@ -17,6 +16,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use super::outputs;
 use crate::console::{self, BadInput};
 
 #[derive(Args)]
@@ -38,6 +38,9 @@ pub(crate) struct DeployArgs {
     /// Draw the moves into this SVG file
     #[arg(long, value_name = "FILE.svg")]
     map: Option<PathBuf>,
+    /// Replace the SVG file if it exists
+    #[arg(long)]
+    force: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum, Serialize)]
@@ -111,7 +114,9 @@ pub(crate) fn run(args: &DeployArgs) -> Result<()> {
             moves: &posts,
             energy_j: answer.energy_j,
         };
-        fs::write(path, fleet_map_svg(&map)).map_err(Error::io("write", path))?;
+        let svg = fleet_map_svg(&map);
+        outputs::check(path, Some(svg.as_bytes()), args.force)?;
+        replace_file(path, svg.as_bytes())?;
     }
     console::result(&serde_json::to_string(&answer)?)
 }

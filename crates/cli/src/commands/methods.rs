@@ -2,15 +2,35 @@
 
 use aerofed::method::Registry;
 use anyhow::Result;
+use clap::Args;
+use serde_json::json;
 
 use crate::console;
 
-pub(crate) fn run() -> Result<()> {
+#[derive(Args)]
+#[command(after_help = "Example:\n  aerofed run --method hfl")]
+pub(crate) struct MethodsArgs {
+    /// Print them as one JSON list
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &MethodsArgs) -> Result<()> {
     let registry = Registry::builtin();
-    let width = registry.names().map(str::len).max().unwrap_or(0);
+    if args.json {
+        let methods: Vec<_> = registry
+            .entries()
+            .iter()
+            .map(|entry| json!({ "name": entry.name(), "summary": entry.summary() }))
+            .collect();
+        return console::result(&serde_json::to_string(&methods)?);
+    }
+    let indent = registry.names().map(str::len).max().unwrap_or(0) + 2;
+    let columns = console::width().saturating_sub(indent);
     for entry in registry.entries() {
-        let (name, summary) = (entry.name(), entry.summary());
-        console::result(&format!("{name:width$}  {summary}"))?;
+        let lines = console::wrapped(entry.summary(), columns);
+        let below = format!("\n{:indent$}", "");
+        console::result(&format!("{:indent$}{}", entry.name(), lines.join(&below)))?;
     }
     Ok(())
 }

@@ -6,14 +6,15 @@ pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod deploy;
+pub(crate) mod manual;
 pub(crate) mod merge;
+pub(crate) mod methods;
+mod outputs;
 pub(crate) mod pretrain;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod scenario;
-
-mod methods;
 
 use anyhow::Result;
 
@@ -26,12 +27,14 @@ pub(crate) fn dispatch(cli: Cli) -> Result<()> {
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Report(args) => report::run(&args),
-        Command::Methods => methods::run(),
+        Command::Methods(args) => methods::run(&args),
         Command::Scenario(args) => scenario::run(&args),
         Command::Data(args) => data::run(args),
         Command::Allocate(args) => allocate::run(&args),
         Command::Deploy(args) => deploy::run(&args),
         Command::Pretrain(args) => pretrain::run(&args),
         Command::Bench(args) => bench::run(args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
     }
 }

@@ -1,18 +1,20 @@
 //! `aerofed pretrain`
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
+use aerofed::disk::replace_file;
 use aerofed::pretrain::{Event, Plan, Progress, pretrain};
 use aerofed_report::{Curve, curves_svg};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{run, scenario};
-use crate::console::{self, BadInput};
+use super::batch::seed;
+use super::{outputs, run, scenario};
+use crate::console::{self, BadInput, Interrupted};
 
 #[derive(Args)]
 #[command(
@@ -22,7 +24,7 @@ use crate::console::{self, BadInput};
     aerofed pretrain mine.toml --episodes 400 --seed 3\n  \
     aerofed run --method cehfed --set td3.agent=policy.safetensors\n\n\
     Runs many short episodes with random thresholds, and trains one agent on all of\n\
-    them. Writes the policy, and beside it the learning curve as SVG. Ctrl-C keeps what was learned."
+    them. Writes the policy, and beside it the learning curve as SVG. Ctrl-C (exit code 130) keeps what was learned."
 )]
 pub(crate) struct PretrainArgs {
     /// A scenario file, or `paper` or `quickstart`; none: the quick start
@@ -37,7 +39,7 @@ pub(crate) struct PretrainArgs {
     #[arg(long, value_name = "N", default_value_t = Plan::default().updates as u32, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     updates: u32,
     /// The seed
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = seed)]
     seed: Option<u64>,
     /// Change any field of the scenario, as in `td3.state=paper`; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
@@ -45,10 +47,10 @@ pub(crate) struct PretrainArgs {
     /// Where to write the policy
     #[arg(long, value_name = "FILE", default_value = "policy.safetensors")]
     out: PathBuf,
-    /// Replace the file if it exists
+    /// Replace the files if they exist
     #[arg(long)]
     force: bool,
-    /// No progress, no remarks
+    /// No progress, no remarks but where the policy is
     #[arg(long, short)]
     quiet: bool,
 }
@@ -59,9 +61,14 @@ pub(crate) fn run(args: &PretrainArgs) -> Result<()> {
     settings.extend(args.settings.iter().cloned());
     settings.extend(args.seed.iter().map(|seed| format!("seed={seed}")));
     let scenario = scenario::load(args.scenario.as_ref(), &settings)?;
-    if args.out.exists() && !args.force {
-        let message = format!("{} exists; --force replaces it", args.out.display());
-        return Err(BadInput(message).into());
+    let picture = args.out.with_extension("svg");
+    if picture == args.out {
+        let reason =
+            "`--out` ends in .svg, allowed: a name that leaves that one to the learning curve";
+        return Err(BadInput(reason.into()).into());
+    }
+    for file in [&args.out, &picture] {
+        outputs::check(file, None, args.force)?;
     }
     let plan = Plan {
         episodes: args.episodes as usize,
@@ -90,24 +97,23 @@ pub(crate) fn run(args: &PretrainArgs) -> Result<()> {
     })?;
     bar.finish_and_clear();
     let turns = turns.into_inner().unwrap_or_default();
-    write(
-        &args.out,
-        &agent.to_safetensors().map_err(aerofed::Error::from)?,
-    )?;
-    let picture = args.out.with_extension("svg");
-    write(&picture, learning_curve(&turns).as_bytes())?;
+    let stopped = interrupted.load(Ordering::Relaxed);
+    if stopped && turns.is_empty() {
+        return Err(Interrupted(" before anything was learned; nothing is written".into()).into());
+    }
+    let policy = agent.to_safetensors().map_err(aerofed::Error::from)?;
+    replace_file(&args.out, &policy)?;
+    replace_file(&picture, learning_curve(&turns).as_bytes())?;
     if let Some(last) = turns.last() {
         console::result(&turn_line(last))?;
     }
-    if !args.quiet {
-        let files = [&args.out, &picture].map(|path| path.display().to_string());
-        console::message(&format!("wrote {}", files.join(" and ")));
+    let files = [&args.out, &picture].map(|path| path.display().to_string());
+    console::message(&format!("wrote {}", files.join(" and ")));
+    if stopped {
+        let rest = "; the policy is the best so far, the same command with --force learns it all";
+        return Err(Interrupted(rest.into()).into());
     }
     Ok(())
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn turn_line(progress: &Progress) -> String {

@@ -9,6 +9,7 @@ use aerofed_report::Report;
 use anyhow::Result;
 use clap::Args;
 
+use super::outputs;
 use crate::console::{self, BadInput};
 
 #[derive(Args)]
@@ -29,6 +30,9 @@ pub(crate) struct ReportArgs {
     /// Also write plots (SVG) and tables (Markdown) for documents into this folder
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
+    /// Replace other files that are there already
+    #[arg(long)]
+    force: bool,
     /// No remarks
     #[arg(long, short)]
     quiet: bool,
@@ -46,19 +50,29 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     };
     let report = Report::read(&args.folders)?;
     let page = report.html();
+    // A page in a folder of ours is ours.
+    let ours = args.out.is_none() && args.folders.len() == 1;
+    outputs::check(&out, Some(page.as_bytes()), args.force || ours)?;
+    let figures = match &args.figures {
+        Some(folder) => {
+            let figures = report.figures();
+            for (name, contents) in &figures {
+                outputs::check(&folder.join(name), Some(contents.as_bytes()), args.force)?;
+            }
+            Some((folder, figures))
+        }
+        None => None,
+    };
     replace_file(&out, page.as_bytes())?;
     let size = page.len().div_ceil(1000);
     remark(args, &format!("wrote {} ({size} kB)", out.display()));
-    if let Some(folder) = &args.figures {
+    if let Some((folder, figures)) = figures {
         fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
-        let figures = report.figures();
         for (name, contents) in &figures {
             replace_file(&folder.join(name), contents.as_bytes())?;
         }
-        remark(
-            args,
-            &format!("wrote {} files into {}", figures.len(), folder.display()),
-        );
+        let (count, folder) = (figures.len(), folder.display());
+        remark(args, &format!("wrote {count} files into {folder}"));
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use aerofed_report::Report;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::batch::{BatchArgs, seed, seed_count};
+use super::batch::{BatchArgs, round_count, seed, seed_count};
 use crate::console::{self, BadInput};
 
 #[derive(Args)]
@@ -27,7 +27,8 @@ use crate::console::{self, BadInput};
     aerofed merge part1 part2 part3 part4 --out results/paper\n\n\
     The files of experiments/ are the format for your own. Writes results.json (figures, tables, claims with\n\
     verdicts), results.md, report.html, and a folder for each run under runs/. Runs that two figures share are done once;\n\
-    the same command again does only what is missing; Ctrl-C keeps the runs that are finished."
+    the same command again does only what is missing; Ctrl-C (exit code 130) keeps the runs that are\n\
+    finished and sets down those under way."
 )]
 pub(crate) struct ReproduceArgs {
     /// Names of the paper's figures and tables, experiment files, or `all`
@@ -45,6 +46,9 @@ pub(crate) struct ReproduceArgs {
     /// The first seed [default: 1]
     #[arg(long, value_name = "S", value_parser = seed)]
     first_seed: Option<u64>,
+    /// Global rounds of each run at most [default: what the experiment says]
+    #[arg(long, value_name = "N", value_parser = round_count)]
+    rounds: Option<u64>,
     /// Do every N-th run only, as in 1/4: `aerofed merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<(usize, usize)>,
@@ -87,6 +91,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         },
         seeds: args.seeds,
         first_seed: args.first_seed,
+        rounds: args.rounds,
         data_dir: args.data_dir.clone(),
         experiments: texts(&args.experiments)?,
     };
@@ -127,9 +132,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     write_results(&out, &results)?;
     args.batch.conclude(done, &folder)?;
     console::result(&verdicts(&results))?;
-    if !args.batch.quiet {
-        console::message(&format!("wrote {}", out.display()));
-    }
+    console::message(&format!("wrote {}", out.display()));
     Ok(())
 }
 

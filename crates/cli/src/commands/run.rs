@@ -5,17 +5,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use aerofed::checkpoint;
+use aerofed::record::StoppedBy;
 use aerofed::run::Outcome;
 use aerofed::run_folder::{self, RunLog};
 use aerofed::session::{Keeping, Session};
+use aerofed::world::Status;
 use aerofed::{Method, RoundRecord, Scenario, Simulation, ValidScenario};
 use aerofed_report::Report;
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::batch::seed;
 use super::scenario;
-use crate::console::{self, BadInput};
+use crate::console::{self, BadInput, Interrupted};
 
 #[derive(Args)]
 #[command(
@@ -27,7 +30,7 @@ use crate::console::{self, BadInput};
     aerofed run --resume runs/seven\n\n\
     Writes scenario.toml, rounds.csv, uavs.csv, devices.jsonl, events.jsonl, summary.json,\n\
     model.safetensors, progress.svg, map.svg, and report.html with all of it to look at.\n\
-    Ctrl-C ends the run after the current round and keeps its results;\n\
+    Ctrl-C ends the run after the current round (exit code 130) and keeps its results;\n\
     --resume continues it, or one that was killed, with the same results as if it had never stopped."
 )]
 pub(crate) struct RunArgs {
@@ -37,7 +40,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
     /// The seed
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = seed)]
     seed: Option<u64>,
     /// Global rounds at most
     #[arg(long, value_name = "N")]
@@ -63,9 +66,12 @@ pub(crate) struct RunArgs {
     /// Print the summary as one JSON object
     #[arg(long)]
     json: bool,
-    /// No progress, no remarks
+    /// No progress, no remarks but where the run is
     #[arg(long, short)]
     quiet: bool,
+    /// A line for every round
+    #[arg(long, short, conflicts_with = "quiet")]
+    verbose: bool,
 }
 
 impl RunArgs {
@@ -93,13 +99,13 @@ impl RunArgs {
 pub(crate) fn run(args: &RunArgs) -> Result<()> {
     let interrupted = interruption()?;
     let session = match &args.resume {
-        Some(path) => resume(path, args)?,
-        None => Some(begin(args)?),
+        Some(path) => resume(path, args, &interrupted)?,
+        None => Some(begin(args, &interrupted)?),
     };
     let Some(mut session) = session else {
         return Ok(());
     };
-    let progress = Progress::start(session.scenario(), args.quiet);
+    let progress = Progress::start(session.scenario(), args);
     let ran = run_on(&mut session, &interrupted, |record| progress.show(record));
     progress.finish();
     if let Err(error) = ran {
@@ -115,16 +121,20 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     } else {
         console::result(aerofed_report::summary_table(&outcome.summary).trim_end())?;
     }
-    if !args.quiet {
-        console::message(&format!("wrote {}", out.display()));
+    let out = out.display();
+    console::message(&format!("wrote {out}"));
+    if outcome.summary.stopped_by == StoppedBy::Interrupted {
+        let text = format!(" after round {rounds}; `aerofed run --resume {out}` continues");
+        return Err(Interrupted(text).into());
     }
     Ok(())
 }
 
-fn keeping(args: &RunArgs) -> Keeping {
+fn keeping<'a>(args: &RunArgs, interrupted: &'a AtomicBool) -> Keeping<'a> {
     Keeping {
         checkpoint_every: args.checkpoint_every,
         force: args.force,
+        stop: Some(interrupted),
     }
 }
 
@@ -138,24 +148,33 @@ fn set_up(
     Ok((builder.build()?, method))
 }
 
-fn begin(args: &RunArgs) -> Result<Session> {
+fn begin(args: &RunArgs, interrupted: &AtomicBool) -> Result<Session> {
     let scenario = scenario::load(args.scenario.as_ref(), &args.all_settings())?;
-    let out = match &args.out {
-        Some(path) if path.as_os_str().is_empty() => {
+    let begin = |out: &Path| {
+        let set_up = |scenario: &_| set_up(scenario, args);
+        Session::begin(out, &scenario, keeping(args, interrupted), set_up)
+    };
+    if let Some(out) = &args.out {
+        if out.as_os_str().is_empty() {
             return Err(BadInput("`--out` is empty, allowed: a folder".into()).into());
         }
-        Some(path) => path.clone(),
-        None => unused_folder(&scenario),
-    };
-    let set_up = |scenario: &_| set_up(scenario, args);
-    Ok(Session::begin(&out, &scenario, keeping(args), set_up)?)
+        return Ok(begin(out)?);
+    }
+    loop {
+        match begin(&unused_folder(&scenario)) {
+            // Another run took the name at the same moment.
+            Err(aerofed::Error::Busy { .. }) => {}
+            other => return Ok(other?),
+        }
+    }
 }
 
 /// The run that was left in a folder; none when it is finished.
-fn resume(path: &Path, args: &RunArgs) -> Result<Option<Session>> {
+fn resume(path: &Path, args: &RunArgs, interrupted: &AtomicBool) -> Result<Option<Session>> {
     let refused = |error: &aerofed::Error| console::message(&format!("{error}; not used"));
     let set_up = |scenario: &_| set_up(scenario, args);
-    let Some(session) = Session::resume(path, keeping(args), set_up, refused)? else {
+    let keeping = keeping(args, interrupted);
+    let Some(session) = Session::resume(path, keeping, set_up, refused)? else {
         console::message(&format!("{}: the run is finished", path.display()));
         if args.json {
             // Whoever names the partial folder means the run.
@@ -261,7 +280,7 @@ pub(super) fn interruption() -> Result<Arc<AtomicBool>> {
     let handle = Arc::clone(&raised);
     ctrlc::set_handler(move || {
         if handle.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
+            std::process::exit(console::INTERRUPTED.into());
         }
         console::message("stopping after this round (again: at once)");
     })?;
@@ -272,14 +291,18 @@ pub(super) fn interruption() -> Result<Arc<AtomicBool>> {
 enum Progress {
     Bar(ProgressBar),
     Lines { every: usize, of: usize },
+    EveryRound { of: usize },
     Nothing,
 }
 
 impl Progress {
-    fn start(scenario: &ValidScenario, quiet: bool) -> Self {
+    fn start(scenario: &ValidScenario, args: &RunArgs) -> Self {
         let of = scenario.stop.max_rounds;
-        if quiet {
+        if args.quiet {
             return Self::Nothing;
+        }
+        if args.verbose {
+            return Self::EveryRound { of };
         }
         if !console::is_watched() {
             return Self::Lines {
@@ -297,24 +320,17 @@ impl Progress {
     }
 
     fn show(&self, record: &RoundRecord) {
-        let state = || {
-            format!(
-                "accuracy {:.1} %  simulated {:.1} s  energy {:.2} kJ",
-                record.test_accuracy * 100.0,
-                record.clock_s,
-                record.cumulative_energy_j / 1e3
-            )
-        };
         match self {
             Self::Bar(bar) => {
-                bar.set_message(state());
+                bar.set_message(state(record));
                 bar.set_position(record.round as u64);
             }
             Self::Lines { every, of }
                 if record.round.is_multiple_of(*every) || record.round == 1 =>
             {
-                console::message(&format!("round {}/{of}  {}", record.round, state()));
+                console::message(&format!("round {}/{of}  {}", record.round, state(record)));
             }
+            Self::EveryRound { of } => console::message(&round_line(record, *of)),
             Self::Lines { .. } | Self::Nothing => {}
         }
     }
@@ -324,4 +340,40 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Where a run stands.
+fn state(record: &RoundRecord) -> String {
+    format!(
+        "accuracy {:.1} %  simulated {:.1} s  energy {:.2} kJ",
+        record.test_accuracy * 100.0,
+        record.clock_s,
+        record.cumulative_energy_j / 1e3
+    )
+}
+
+/// What a round was like, and where the run stands after it.
+pub(super) fn round_line(record: &RoundRecord, of: usize) -> String {
+    let active = record
+        .uavs
+        .iter()
+        .filter(|uav| uav.status == Status::Active);
+    let aggregator = match record.aggregator {
+        Some(uav) => format!("UAV {}", uav.0),
+        None => "nobody".into(),
+    };
+    format!(
+        "round {}/{of}  {}  H {:.2}  K {}  {} of {} covered devices  {} UAVs active  {aggregator} aggregates  \
+         +{:.1} s  +{:.3} kJ  {} lost",
+        record.round,
+        state(record),
+        record.mean_local_iterations(),
+        record.edge_rounds,
+        record.selected,
+        record.covered,
+        active.count(),
+        record.time.total_s(),
+        record.energy.spent_j() / 1e3,
+        record.updates_lost,
+    )
 }

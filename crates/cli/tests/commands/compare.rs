@@ -360,6 +360,54 @@ fn what_cannot_be_compared_is_refused_by_name() {
     }
 }
 
+/// Each does a part of the runs, or finds them done.
+#[cfg(unix)]
+#[test]
+fn two_comparisons_started_together_both_end_well() {
+    use std::process::{Command as Process, Stdio};
+    let dir = tempfile::tempdir().unwrap();
+    let whole = dir.path().join("whole");
+    let flags = ["--methods", METHODS, "--seeds", "2", "--jobs", "2"];
+    let output = small(&whole, &flags);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    for attempt in 0..4 {
+        let out = dir.path().join(format!("both-{attempt}"));
+        let start = || {
+            Process::new(assert_cmd::cargo::cargo_bin!("aerofed"))
+                .args(SMALL)
+                .args(flags)
+                .args(["--out", out.to_str().unwrap()])
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        };
+        let both = [start(), start()].map(|child| child.wait_with_output().unwrap());
+        for output in &both {
+            assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        }
+        assert_eq!(both[0].stdout, both[1].stdout);
+        let read = |out: &Path| fs::read_to_string(out.join("compare.csv")).unwrap();
+        assert_eq!(read(&out), read(&whole));
+        assert_eq!(fs::read_dir(out.join("runs")).unwrap().count(), 6);
+    }
+}
+
+#[test]
+fn rounds_are_short_for_the_field_of_the_scenario() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("c");
+    let output = small(&out, &["--methods", "hfl", "--seeds", "1", "--rounds", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let scenario = fs::read_to_string(out.join("scenario.toml")).unwrap();
+    assert!(scenario.contains("max_rounds = 1\n"), "{scenario}");
+    assert!(
+        text(&output.stderr).contains(" 1 rounds"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
 #[cfg(unix)]
 pub(crate) mod killed {
     use super::*;
@@ -463,8 +511,9 @@ pub(crate) mod killed {
         );
         let output = child.wait_with_output().unwrap();
         let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert_eq!(output.status.code(), Some(130), "{said}");
         assert!(said.contains("0 runs are finished"), "{said}");
+        assert!(said.contains("the same command does the rest"), "{said}");
         assert!(said.contains("set down"), "{said}");
         let left: Vec<_> = fs::read_dir(out.join("runs")).unwrap().flatten().collect();
         assert_eq!(left.len(), 1, "the run that was under way");

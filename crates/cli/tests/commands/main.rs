@@ -26,3 +26,4 @@ mod reproduce;
 mod resume;
 mod run;
 mod settings;
+mod terminal;

@@ -66,6 +66,12 @@ impl Place {
             .unwrap()
     }
 
+    /// Continues a run in the background.
+    pub(crate) fn begin_resumed(&self, out: &str) -> Child {
+        let mut command = self.command(&["--resume", out]);
+        command.stderr(Stdio::null()).spawn().unwrap()
+    }
+
     /// Starts a run and waits until so many rounds are in its table.
     pub(crate) fn begin_and_wait(&self, out: &str, more: &[&str], rounds: usize) -> Child {
         let child = self.begin(out, more);

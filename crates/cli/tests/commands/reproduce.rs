@@ -127,6 +127,31 @@ fn results(folder: &Path) -> Results {
 }
 
 #[test]
+fn a_request_of_somebody_else_is_not_overwritten() {
+    let place = Place::new();
+    fs::create_dir(place.path("api")).unwrap();
+    let theirs = r#"{"url": "https://example.org"}"#;
+    fs::write(place.path("api/request.json"), theirs).unwrap();
+    let told = place.refused(&["reproduce", "curves.toml", "--out", "api"]);
+    assert!(told.contains("request.json"), "{told}");
+    let there = fs::read_to_string(place.path("api/request.json")).unwrap();
+    assert_eq!(there, theirs);
+    assert_eq!(fs::read_dir(place.path("api")).unwrap().count(), 1);
+}
+
+#[test]
+fn rounds_are_those_asked_for() {
+    let place = Place::new();
+    let args = ["reproduce", "curves.toml", "--seeds", "1", "--out", "r"];
+    place.done(&[&args[..], &["--rounds", "1"]].concat());
+    let results = results(&place.path("r"));
+    assert_eq!(results.runs.len(), 2);
+    assert!(results.runs.iter().all(|run| run.rounds == 1));
+    let told = place.refused(&[&args[..], &["--rounds", "0"]].concat());
+    assert!(told.contains("--rounds"), "{told}");
+}
+
+#[test]
 fn experiments_share_runs_and_leave_results_to_read() {
     let place = Place::new();
     let told = place.done(&[

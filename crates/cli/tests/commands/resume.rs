@@ -71,16 +71,25 @@ fn interrupted_in_good_order_a_run_keeps_its_results_and_continues() {
     assert!(place.begin("whole", &[]).wait().unwrap().success());
     for signal in ["-INT", "-TERM"] {
         let out = format!("run{signal}");
-        let mut child = place.begin_and_wait(&out, &["--checkpoint-every", "0"], 2);
+        let child = place
+            .command(&["small.toml", "--out", &out, "--checkpoint-every", "0"])
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        place.wait_for_rounds(&out, 2);
         let id = child.id().to_string();
         Command::new("kill").args([signal, &id]).status().unwrap();
-        assert!(child.wait().unwrap().success());
+        let output = child.wait_with_output().unwrap();
         let folder = place.path(&out);
         let summary = fs::read_to_string(folder.join("summary.json")).unwrap();
         if !summary.contains("\"interrupted\"") {
             // It was done before the signal came.
+            assert_eq!(code(&output), 0, "{}", told(&output));
             continue;
         }
+        assert_eq!(code(&output), 130, "{}", told(&output));
+        let how = format!("`aerofed run --resume {out}` continues");
+        assert!(told(&output).contains(&how), "{}", told(&output));
         assert_eq!(checkpoints(&folder).len(), 1);
         // It is a run that nobody overwrites by accident.
         let again = place.run(&["small.toml", "--out", &out]);
@@ -160,7 +169,7 @@ fn damaged_and_foreign_checkpoints_are_refused_and_the_older_one_is_used() {
         .status()
         .unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(code(&output), 0, "{}", told(&output));
+    assert_eq!(code(&output), 130, "{}", told(&output));
     assert!(told(&output).contains("checksum"), "{}", told(&output));
 }
 

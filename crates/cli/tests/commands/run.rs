@@ -254,7 +254,7 @@ fn an_interrupted_run_keeps_its_rounds() {
         .args(["-INT", &child.id().to_string()])
         .status()
         .unwrap();
-    assert!(child.wait().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     let summary: Value =
         serde_json::from_slice(&fs::read(out.join("summary.json")).unwrap()).unwrap();
     assert_eq!(summary["stopped_by"], "interrupted");

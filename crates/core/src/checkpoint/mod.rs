@@ -11,4 +11,4 @@ mod store;
 pub use file::{Fingerprint, Flaw, open, seal};
 pub use state::{decode, encode, expect_nothing};
 pub use store::list;
-pub(crate) use store::{Checkpoints, remove_all};
+pub(crate) use store::{Checkpoints, remove_all, round_of};

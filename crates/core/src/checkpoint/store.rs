@@ -31,8 +31,8 @@ impl Checkpoints {
     /// # Errors
     /// When the disk does not take it; the earlier ones are then still there.
     pub(crate) fn write(&self, round: usize, body: &[u8]) -> Result<(), Error> {
-        let name = format!("{PREFIX}{round:06}{SUFFIX}");
-        disk::replace_file(&self.folder.join(name), &file::seal(body, &self.scenario))?;
+        let path = self.folder.join(file_name(round));
+        disk::replace_file(&path, &file::seal(body, &self.scenario))?;
         for (_, old) in list(&self.folder).into_iter().skip(KEPT) {
             fs::remove_file(&old).map_err(Error::io("remove", old))?;
         }
@@ -85,15 +85,25 @@ impl Checkpoints {
     }
 }
 
+fn file_name(round: usize) -> String {
+    format!("{PREFIX}{round:06}{SUFFIX}")
+}
+
+/// The round of the checkpoint that has this name; none when it is no checkpoint's.
+pub(crate) fn round_of(name: &str) -> Option<usize> {
+    let digits = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
+    let round = digits.parse().ok()?;
+    (file_name(round) == name).then_some(round)
+}
+
 /// The checkpoints in a folder with their rounds, newest first.
 #[must_use]
 pub fn list(folder: &Path) -> Vec<(usize, PathBuf)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<(usize, PathBuf)> = entries
         .filter_map(|entry| {
-            let name = entry.file_name();
-            let round = name.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
-            Some((round.parse().ok()?, entry.path()))
+            let round = round_of(entry.file_name().to_str()?)?;
+            Some((round, entry.path()))
         })
         .collect();
     found.sort_unstable_by(|a, b| b.cmp(a));

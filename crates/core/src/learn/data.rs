@@ -1,6 +1,7 @@
 //! What a scenario learns from: its data set, how that is divided, and the network that fits it.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aerofed_data::{Dataset, PartitionPlan, Split};
@@ -8,7 +9,7 @@ use aerofed_nn::{ModelSpec, Network, Shape};
 use sha2::{Digest, Sha256};
 
 use crate::Error;
-use crate::scenario::{DataSet, ValidScenario};
+use crate::scenario::{DataSet, Scenario, ValidScenario};
 
 /// A data set in memory, which any number of runs may share.
 #[derive(Clone, Debug)]
@@ -142,15 +143,34 @@ fn load_split(scenario: &ValidScenario) -> Result<Split, Error> {
         DataSet::Mnist => official(aerofed_data::Embedded::Mnist)?,
         DataSet::FashionMnist => official(aerofed_data::Embedded::FashionMnist)?,
         DataSet::Idx => aerofed_data::idx_folder(&data.dir, None)?,
-        DataSet::Images => aerofed_data::image_folder(
-            &data.dir,
-            &aerofed_data::ImageFolder {
-                image_size: data.image_size,
-                color: data.color,
-                classes: data.classes.clone(),
-                test_fraction: data.test_fraction,
-            },
-        )?,
+        DataSet::Images => aerofed_data::image_folder(&data.dir, &image_options(scenario))?,
+    })
+}
+
+fn image_options(scenario: &Scenario) -> aerofed_data::ImageFolder {
+    let data = &scenario.data;
+    aerofed_data::ImageFolder {
+        image_size: data.image_size,
+        color: data.color,
+        classes: data.classes.clone(),
+        test_fraction: data.test_fraction,
+    }
+}
+
+/// The files that [`Data::load`] would read; none for an embedded set.
+///
+/// # Errors
+/// When the folder does not hold such a set.
+pub(crate) fn files(scenario: &Scenario) -> Result<Vec<PathBuf>, Error> {
+    let data = &scenario.data;
+    if data.dir.as_os_str().is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(match data.set {
+        DataSet::Mnist | DataSet::FashionMnist | DataSet::Idx => {
+            aerofed_data::idx_files(&data.dir)?
+        }
+        DataSet::Images => aerofed_data::image_files(&data.dir, &image_options(scenario))?,
     })
 }
 

@@ -1,7 +1,8 @@
 //! The files that a scenario names: a run is known by what they held.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -9,20 +10,23 @@ use std::time::SystemTime;
 use sha2::{Digest, Sha256};
 
 use super::damage::changed;
+use crate::learn::data;
 use crate::scenario::Scenario;
 use crate::{Error, disk};
 
 /// The file of a run folder that has the checksum; a run of a scenario that names no files has none.
 const FILE: &str = "inputs.sha256";
 
-/// Folders in folders that are looked into: a data set has two at most, and links may go in a circle.
-const DEEPEST: usize = 8;
+/// Asked now and then by whatever may take long: whether it is to stop.
+pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// Leaves the checksum of what the scenario names in a run folder.
-pub(super) fn write(folder: &Path, scenario: &Scenario) -> Result<(), Error> {
-    match checksum(scenario)? {
-        Some(checksum) => disk::replace_file(&folder.join(FILE), (checksum + "\n").as_bytes()),
-        None => Ok(()),
+pub(super) fn write(folder: &Path, scenario: &Scenario, stop: Stop) -> Result<(), Error> {
+    match checksum(scenario, stop) {
+        Ok(Some(checksum)) => disk::replace_file(&folder.join(FILE), (checksum + "\n").as_bytes()),
+        // What is wrong with a data set, whoever loads it says.
+        Ok(None) | Err(Error::Data(_)) => Ok(()),
+        Err(error) => Err(error),
     }
 }
 
@@ -30,21 +34,25 @@ pub(super) fn write(folder: &Path, scenario: &Scenario) -> Result<(), Error> {
 /// nothing of them, nothing can be said.
 ///
 /// # Errors
-/// When they have changed, or cannot be read.
-pub fn check(folder: &Path, scenario: &Scenario) -> Result<(), Error> {
+/// When they have changed, or cannot be read; and when it is told to stop.
+pub fn check(folder: &Path, scenario: &Scenario, stop: Stop) -> Result<(), Error> {
     let Ok(then) = fs::read_to_string(folder.join(FILE)) else {
         return Ok(());
     };
-    match checksum(scenario)? {
-        Some(now) if now != then.trim_end() => {
-            let named: Vec<String> = named(scenario)
-                .into_iter()
-                .map(|(field, path)| format!("`{field}` {}", path.display()))
-                .collect();
-            Err(changed(folder, &named.join(" or ")))
-        }
-        _ => Ok(()),
+    let same = match checksum(scenario, stop) {
+        Ok(now) => now.is_none_or(|now| now == then.trim_end()),
+        // It was a set then.
+        Err(Error::Data(_)) => false,
+        Err(error) => return Err(error),
+    };
+    if same {
+        return Ok(());
     }
+    let named: Vec<String> = named(scenario)
+        .into_iter()
+        .map(|(field, path)| format!("`{field}` {}", path.display()))
+        .collect();
+    Err(changed(folder, &named.join(" or ")))
 }
 
 /// The fields that name a file or a folder, and what they name.
@@ -59,8 +67,9 @@ fn named(scenario: &Scenario) -> Vec<(&'static str, &Path)> {
     named
 }
 
-/// Names, sizes and bytes of all files that the scenario names; none when it names none, or one is not there.
-fn checksum(scenario: &Scenario) -> Result<Option<String>, Error> {
+/// Names, sizes and bytes of all files that the scenario names: of a folder, those that are loaded from it. None when it
+/// names none, or one is not there.
+fn checksum(scenario: &Scenario, stop: Stop) -> Result<Option<String>, Error> {
     let named = named(scenario);
     if named.is_empty() || !named.iter().all(|(_, path)| path.exists()) {
         return Ok(None);
@@ -68,40 +77,36 @@ fn checksum(scenario: &Scenario) -> Result<Option<String>, Error> {
     let mut digest = Sha256::new();
     for (field, path) in named {
         digest.update(field);
-        let mut files = Vec::new();
-        collect(path, DEEPEST, &mut files)?;
+        let mut files = match field {
+            "data.dir" => data::files(scenario)?,
+            _ if path.is_file() => vec![path.into()],
+            _ => Vec::new(),
+        };
         files.sort();
         for file in files {
             let name = file.strip_prefix(path).unwrap_or(&file);
             digest.update(name.to_string_lossy().as_bytes());
-            digest.update(file_checksum(&file)?);
+            digest.update(file_checksum(&file, stop)?);
         }
     }
     let hex = digest.finalize();
     Ok(Some(hex.iter().map(|byte| format!("{byte:02x}")).collect()))
 }
 
-fn collect(path: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Error> {
-    if path.is_file() {
-        files.push(path.into());
-    } else if path.is_dir() && depth > 0 {
-        for entry in fs::read_dir(path).map_err(Error::io("read", path))? {
-            let entry = entry.map_err(Error::io("read", path))?;
-            collect(&entry.path(), depth - 1, files)?;
-        }
-    }
-    Ok(())
-}
-
 /// Size, time of the last change, and checksum of a file.
 type Known = (u64, Option<SystemTime>, [u8; 32]);
 
-/// Files that were read before: every run of a comparison names the same.
+/// Files that were read before: every run of a comparison names the same, and several links may lead to one.
 static KNOWN: LazyLock<Mutex<HashMap<PathBuf, Known>>> = LazyLock::new(Mutex::default);
 
+/// Bytes that are in memory at a time, and between two looks at whether to stop.
+const CHUNK: usize = 1 << 16;
+
 /// Size and bytes.
-fn file_checksum(path: &Path) -> Result<[u8; 32], Error> {
-    let meta = fs::metadata(path).map_err(Error::io("read", path))?;
+fn file_checksum(path: &Path, stop: Stop) -> Result<[u8; 32], Error> {
+    let failed = |error| Error::io("read", path)(error);
+    let path = &path.canonicalize().map_err(failed)?;
+    let meta = fs::metadata(path).map_err(failed)?;
     let (size, modified) = (meta.len(), meta.modified().ok());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, _, checksum)) = known.get(path).filter(|k| (k.0, k.1) == (size, modified)) {
@@ -109,8 +114,20 @@ fn file_checksum(path: &Path) -> Result<[u8; 32], Error> {
     }
     let mut digest = Sha256::new();
     digest.update(size.to_le_bytes());
-    digest.update(fs::read(path).map_err(Error::io("read", path))?);
+    let mut file = File::open(path).map_err(failed)?;
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        if stop() {
+            return Err(Error::Interrupted);
+        }
+        match file.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(bytes) => digest.update(&chunk[..bytes]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
     let checksum = digest.finalize().into();
-    known.insert(path.into(), (size, modified, checksum));
+    known.insert(path.clone(), (size, modified, checksum));
     Ok(checksum)
 }

@@ -1,8 +1,10 @@
 //! Where a run is written, and what may stand there already.
 
 use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::ours;
 use crate::record::StoppedBy;
 use crate::scenario::{Scenario, ValidScenario};
 use crate::{Error, checkpoint, disk};
@@ -23,19 +25,24 @@ impl LeftBehind {
     /// When there is no run, or one that is being written.
     pub(crate) fn find(path: &Path) -> Result<Option<Self>, Error> {
         let path = match path.extension() {
-            // Whoever names the partial folder itself means the same.
-            Some(ending) if ending == PARTIAL => &path.with_extension(""),
+            // Whoever names the partial folder itself means the same. A run may be called so, too.
+            Some(ending) if ending == PARTIAL && (ours::is_marked(path) || !path.exists()) => {
+                &path.with_extension("")
+            }
             _ => path,
         };
         let partial = partial_of(path);
-        let folder = if partial.is_dir() {
+        let folder = if ours::is_marked(&partial) {
             partial
-        } else if !checkpoint::list(path).is_empty() && !is_finished(path) {
-            path.into()
-        } else if path.join("summary.json").exists() {
-            // A kill at the very last moment leaves a checkpoint that nobody needs.
+        } else if holds_a_run(path) && is_finished(path) {
+            // A kill at the very last moment leaves what nobody needs.
             checkpoint::remove_all(path)?;
+            ours::unmark(path)?;
             return Ok(None);
+        } else if partial.is_dir() && !is_empty(&partial) {
+            return Err(unmarked(&partial));
+        } else if !checkpoint::list(path).is_empty() {
+            path.into()
         } else {
             return Err(refuse(path, "holds no run to continue"));
         };
@@ -117,7 +124,7 @@ pub(super) fn check_target(path: &Path, force: bool) -> Result<(), Error> {
             },
         ));
     }
-    Ok(())
+    refuse_foreign(path)
 }
 
 /// Whether a folder is one of ours: other folders with a `scenario.toml` have no table of rounds.
@@ -126,17 +133,68 @@ fn holds_a_run(folder: &Path) -> bool {
     has("scenario.toml") && (has("rounds.csv") || has("summary.json"))
 }
 
-/// Refuses a partial folder that no run began: it would be emptied.
-pub(super) fn check_partial(partial: &Path) -> Result<(), Error> {
-    // A run that was killed at once leaves no more than a part of its first file.
-    let begun = ["scenario.toml", "scenario.toml.new"];
-    if is_empty(partial) || begun.iter().any(|name| partial.join(name).is_file()) {
-        return Ok(());
+/// Refuses a folder that holds something besides the files of a run: whoever removes the one removes the other.
+fn refuse_foreign(folder: &Path) -> Result<(), Error> {
+    match ours::foreign(folder)? {
+        Some(entry) => Err(refuse(
+            folder,
+            format!("holds {entry:?}, which no run writes; move that away, or choose another"),
+        )),
+        None => Ok(()),
     }
-    Err(refuse(
+}
+
+/// Makes a partial folder, which is locked, ready for a new run: marked, and empty besides. Whatever is not known to be
+/// what an unfinished run left is refused, and stays.
+pub(super) fn prepare(path: &Path, partial: &Path, force: bool) -> Result<(), Error> {
+    if is_empty(partial) {
+        return ours::mark(partial, path);
+    }
+    if !ours::is_marked(partial) {
+        return Err(unmarked(partial));
+    }
+    refuse_foreign(partial)?;
+    let name = path.display();
+    if is_finished(partial) {
+        return Err(refuse(
+            partial,
+            format!(
+                "holds a run that lacks only its name; `aerofed run --resume {name}` gives it that"
+            ),
+        ));
+    }
+    if let (false, Some((round, _))) = (force, checkpoint::list(partial).first()) {
+        return Err(refuse(
+            partial,
+            format!(
+                "holds an unfinished run with a checkpoint after round {round}; `aerofed run --resume {name}` \
+                 continues it, --force starts anew"
+            ),
+        ));
+    }
+    ours::clear(partial)
+}
+
+/// A folder that has a partial folder's name and may be anything.
+fn unmarked(partial: &Path) -> Error {
+    let what = match ours::foreign(partial) {
+        Ok(Some(entry)) => format!("holds something else than an unfinished run ({entry:?})"),
+        _ if holds_a_run(partial) && is_finished(partial) => "holds a finished run".into(),
+        _ => "holds something else than an unfinished run".into(),
+    };
+    let mark = ours::MARK;
+    refuse(
         partial,
-        "holds something else than an unfinished run; choose another",
-    ))
+        format!(
+            "{what} (no file {mark} of ours in it), and stays; move it away, or choose another"
+        ),
+    )
+}
+
+/// Whether a run that was begun under this name can go on, or lacks nothing but its name.
+pub(crate) fn can_go_on(path: &Path) -> bool {
+    let partial = partial_of(path);
+    !checkpoint::list(&partial).is_empty() || is_finished(&partial)
 }
 
 /// Makes sure that nobody else writes to a folder as long as the handle lives. Where the system has no such locks, nobody
@@ -145,27 +203,34 @@ pub(super) fn lock(folder: &Path) -> Result<Option<File>, Error> {
     if cfg!(not(unix)) {
         return Ok(None);
     }
-    let handle = File::open(folder).map_err(Error::io("open", folder))?;
+    let busy = || Error::Busy {
+        path: folder.into(),
+    };
+    let handle = match File::open(folder) {
+        // Its run has finished and renamed it, or given up, since somebody saw it here.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(busy()),
+        other => other.map_err(Error::io("open", folder))?,
+    };
     match handle.try_lock() {
-        // Between opening and locking its run may have finished and renamed it.
-        Ok(()) if folder.exists() => Ok(Some(handle)),
-        Ok(()) | Err(TryLockError::WouldBlock) => {
-            Err(refuse(folder, "a run is being written there now"))
-        }
+        // The same may have happened between opening and locking.
+        Ok(()) if is_at(&handle, folder) => Ok(Some(handle)),
+        Ok(()) | Err(TryLockError::WouldBlock) => Err(busy()),
         Err(TryLockError::Error(_)) => Ok(None),
     }
 }
 
-pub(super) fn clear(folder: &Path) -> Result<(), Error> {
-    for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
-        let path = entry.map_err(Error::io("read", folder))?.path();
-        match path.is_dir() {
-            true => fs::remove_dir_all(&path),
-            false => fs::remove_file(&path),
-        }
-        .map_err(Error::io("remove", path))?;
-    }
-    Ok(())
+/// Whether an open folder is still the one that a path leads to.
+#[cfg(unix)]
+fn is_at(handle: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let same = |a: fs::Metadata, b: fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    let metadata = handle.metadata().ok().zip(fs::metadata(path).ok());
+    metadata.is_some_and(|(open, there)| same(open, there))
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &Path) -> bool {
+    path.exists()
 }
 
 fn is_empty(folder: &Path) -> bool {

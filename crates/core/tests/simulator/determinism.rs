@@ -69,11 +69,25 @@ fn a_run_is_replaced_only_when_forced_and_anything_else_never() {
     write(true).finish(&outcome).unwrap();
     fs::write(&precious, "x").unwrap();
 
-    assert!(RunFolder::create(&out, &scenario, false).is_err());
+    for force in [false, true] {
+        assert!(RunFolder::create(&out, &scenario, force).is_err());
+    }
+    fs::remove_file(&precious).unwrap();
+    let before = fs::read(out.join("summary.json")).unwrap();
     let folder = write(true);
-    assert!(precious.exists(), "replaced only at the end");
+    assert!(
+        out.join("summary.json").exists(),
+        "replaced only at the end"
+    );
     folder.discard();
-    assert!(precious.exists());
-    write(true).finish(&outcome).unwrap();
-    assert!(!precious.exists() && out.join("summary.json").exists());
+    assert_eq!(fs::read(out.join("summary.json")).unwrap(), before);
+
+    // What comes in while the run is under way stays, wherever that is.
+    let folder = write(true);
+    fs::write(&precious, "x").unwrap();
+    folder.finish(&outcome).unwrap();
+    assert!(out.join("summary.json").exists() && !precious.exists());
+    let aside = dir.path().join("run.replaced-1");
+    assert_eq!(fs::read_to_string(aside.join("precious")).unwrap(), "x");
+    assert_eq!(fs::read_dir(&aside).unwrap().count(), 1);
 }

@@ -27,6 +27,7 @@ fn finish(mut session: Session) {
 const KEEPING: Keeping = Keeping {
     checkpoint_every: 0,
     force: false,
+    stop: None,
 };
 
 fn files(folder: &Path) -> Vec<Vec<u8>> {
