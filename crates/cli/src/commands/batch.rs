@@ -1,6 +1,5 @@
 //! Many runs at once: what `compare` and `reproduce` share.
 
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -15,27 +14,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::run::interruption;
 use crate::console;
-
-/// Reads a number of seeds.
-pub(crate) fn seed_count(text: &str) -> Result<u64, String> {
-    whole_number(text, 1..=1_000_000)
-}
-
-/// Reads a seed: a TOML file holds no larger one.
-pub(crate) fn seed(text: &str) -> Result<u64, String> {
-    whole_number(text, 0..=i64::MAX as u64)
-}
-
-fn whole_number(text: &str, allowed: RangeInclusive<u64>) -> Result<u64, String> {
-    let number = text.parse().ok().filter(|number| allowed.contains(number));
-    let (least, most) = allowed.into_inner();
-    number.ok_or_else(|| format!("allowed: a whole number from {least} to {most}"))
-}
+use crate::numbers::whole;
 
 #[derive(Args)]
 pub(crate) struct BatchArgs {
     /// Runs at a time, each on one thread; the results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024))]
     jobs: Option<u16>,
     /// No progress, no remarks
     #[arg(long, short)]

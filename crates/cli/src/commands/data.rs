@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use aerofed::learn::data::{Data, partition_plan};
+use aerofed::reading::choices;
 use aerofed::seed::{Stream, stream};
 use aerofed_data::{Embedded, Fetched, check_folder, embedded, fetch, partition};
 use anyhow::Result;
@@ -32,7 +33,7 @@ enum DataCommand {
         aerofed run --set data.dir=data/mnist --set data.data_volume=50000")]
     Get {
         /// mnist or fashion-mnist
-        #[arg(value_name = "SET")]
+        #[arg(value_name = "SET", value_parser = set)]
         set: Embedded,
         /// Where the four idx files go [default: data/SET]
         #[arg(long)]
@@ -73,6 +74,13 @@ pub(crate) fn run(args: DataArgs) -> Result<()> {
             console::result(partition.table(&train).trim_end())
         }
     }
+}
+
+/// Reads the name of a set.
+fn set(name: &str) -> Result<Embedded, String> {
+    let known = Embedded::ALL.map(Embedded::name);
+    name.parse()
+        .map_err(|_| format!("allowed: {}", choices(name, known)))
 }
 
 fn list() -> Result<()> {

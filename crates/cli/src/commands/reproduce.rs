@@ -12,8 +12,9 @@ use aerofed_report::Report;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::batch::{BatchArgs, seed, seed_count};
+use super::batch::BatchArgs;
 use crate::console::{self, BadInput};
+use crate::numbers::{seed, seed_count};
 
 #[derive(Args)]
 #[command(

@@ -16,6 +16,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::scenario;
 use crate::console::{self, BadInput};
+use crate::numbers::{rounds, seed, whole};
 
 #[derive(Args)]
 #[command(
@@ -37,10 +38,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME")]
     method: Option<String>,
     /// The seed
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = seed)]
     seed: Option<u64>,
     /// Global rounds at most
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = rounds)]
     rounds: Option<u64>,
     /// Change any field of the scenario, as in `uavs.speed_mps=15`; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
@@ -55,10 +56,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "method", "seed", "rounds", "settings", "out"])]
     resume: Option<PathBuf>,
     /// Rounds from one checkpoint to the next; 0: none but when interrupted
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<usize>(0..=10_000_000))]
     checkpoint_every: usize,
     /// Worker threads; the results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024))]
     threads: Option<u16>,
     /// Print the summary as one JSON object
     #[arg(long)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use aerofed::method::Registry;
-use aerofed::scenario::{DEFAULTS, PAPER, QUICKSTART};
+use aerofed::scenario::{BUILT_IN, DEFAULTS, QUICKSTART};
 use aerofed::{Method, Scenario, ValidScenario};
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -58,19 +58,11 @@ pub(crate) fn load(file: Option<&PathBuf>, settings: &[String]) -> Result<ValidS
 
 /// The same for methods that are named elsewhere, which may read other fields.
 pub(crate) fn load_for_any(file: Option<&PathBuf>, settings: &[String]) -> Result<ValidScenario> {
-    let built_in = match file {
-        None => Some(QUICKSTART),
-        Some(path) if path.exists() => None,
-        Some(path) => match path.to_str() {
-            Some("quickstart") => Some(QUICKSTART),
-            Some("paper") => Some(PAPER),
-            Some("defaults") => Some(DEFAULTS),
-            _ => None,
-        },
-    };
-    let scenario = match (built_in, file) {
-        (None, Some(path)) => Scenario::load(path, settings)?,
-        (text, _) => Scenario::parse(text.unwrap_or(QUICKSTART), settings)?,
+    let built_in = |path: &PathBuf| BUILT_IN.iter().find(|(name, _)| path.as_os_str() == *name);
+    let scenario = match (file, file.and_then(built_in)) {
+        (None, _) => Scenario::parse(QUICKSTART, settings)?,
+        (Some(path), Some((_, text))) if !path.exists() => Scenario::parse(text, settings)?,
+        (Some(path), _) => Scenario::load(path, settings)?,
     };
     Registry::builtin().find(&scenario.method)?;
     Ok(scenario.check()?)
