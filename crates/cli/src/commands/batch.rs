@@ -84,6 +84,8 @@ impl BatchArgs {
 struct Progress {
     bar: Option<ProgressBar>,
     lines: bool,
+    /// Whether troubles of runs are told.
+    told: bool,
     state: Mutex<State>,
 }
 
@@ -106,6 +108,7 @@ impl Progress {
         });
         Self {
             lines: !quiet && bar.is_none(),
+            told: !quiet,
             bar,
             state: Mutex::new(State {
                 finished: 0,
@@ -137,6 +140,18 @@ impl Progress {
                 }
             }
             News::Finished(summary) => {
+                let learning_rate = run.scenario.training.learning_rate;
+                if let Some(trouble) = self
+                    .told
+                    .then(|| summary.trouble(None, learning_rate))
+                    .flatten()
+                {
+                    let told = format!("warning: {}: {trouble}", run.folder_name());
+                    match &self.bar {
+                        Some(bar) => bar.suspend(|| console::message(&told)),
+                        None => console::message(&told),
+                    }
+                }
                 let left = most.saturating_sub(summary.rounds.min(most.saturating_sub(1)));
                 if let Some(bar) = &self.bar {
                     bar.inc(left as u64);

@@ -83,6 +83,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
             PathBuf::from("runs").join(name)
         }
     };
+    if !args.batch.quiet {
+        scenario::warn(&plan.base);
+    }
     let new = !out.join(MARK).exists();
     if new {
         check_data(&plan.base)?;

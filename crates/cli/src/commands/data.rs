@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use aerofed::learn::data::{Data, partition_plan};
+use aerofed::learn::data::{Data, divide};
 use aerofed::reading::choices;
-use aerofed::seed::{Stream, stream};
-use aerofed_data::{Embedded, Fetched, check_folder, embedded, fetch, partition};
+use aerofed_data::{Embedded, Fetched, check_folder, embedded, fetch};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
@@ -69,9 +68,7 @@ pub(crate) fn run(args: DataArgs) -> Result<()> {
         DataCommand::Partition { scenario, settings } => {
             let scenario = scenario::load(scenario.as_ref(), &settings)?;
             let train = Data::load(&scenario)?.train;
-            let mut rng = stream(scenario.seed, Stream::Partition, 0, 0);
-            let partition = partition(&train, &partition_plan(&scenario), &mut rng)?;
-            console::result(partition.table(&train).trim_end())
+            console::result(divide(&scenario, &train)?.table(&train).trim_end())
         }
     }
 }

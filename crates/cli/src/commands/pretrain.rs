@@ -64,6 +64,9 @@ pub(crate) fn run(args: &PretrainArgs) -> Result<()> {
         let message = format!("{} exists; --force replaces it", args.out.display());
         return Err(BadInput(message).into());
     }
+    if !args.quiet {
+        scenario::warn(&scenario);
+    }
     let plan = Plan {
         episodes: args.episodes as usize,
         rounds: args.rounds as usize,

@@ -1,10 +1,12 @@
 //! `aerofed reproduce`
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use aerofed::disk::replace_file;
 use aerofed::method::Registry;
+use aerofed::reading::choices;
 use aerofed_experiment::built_in;
 use aerofed_experiment::reproduction::{Reproduction, Request};
 use aerofed_experiment::results::{Results, Scale, Verdict};
@@ -81,6 +83,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     if args.list {
         return list();
     }
+    let experiments = texts(&args.experiments)?;
     let request = Request {
         scale: match args.scale {
             ScaleName::Quick => Scale::Quick,
@@ -89,7 +92,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         seeds: args.seeds,
         first_seed: args.first_seed,
         data_dir: args.data_dir.clone(),
-        experiments: texts(&args.experiments)?,
+        files: experiments.iter().map(|(file, _)| file.clone()).collect(),
+        experiments: experiments.into_iter().map(|(_, text)| text).collect(),
     };
     if let Some(dir) = args.data_dir.as_ref().filter(|dir| !dir.is_dir()) {
         return Err(BadInput(format!("`--data-dir` {}: not a folder", dir.display())).into());
@@ -115,6 +119,14 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         for skipped in reproduction.skipped() {
             let (name, reason) = (&skipped.experiment, &skipped.reason);
             console::message(&format!("{name} is skipped: {reason}"));
+        }
+        let runs = reproduction.runs();
+        let warnings: BTreeSet<_> = runs
+            .iter()
+            .flat_map(|run| run.scenario.warnings())
+            .collect();
+        for warning in warnings {
+            console::message(&format!("warning: {warning}"));
         }
     }
     request.write(&out)?;
@@ -142,14 +154,15 @@ fn list() -> Result<()> {
     Ok(())
 }
 
-/// The experiments asked for, as text.
-fn texts(names: &[String]) -> Result<Vec<String>> {
+/// The experiments asked for: what messages call each, and its text.
+fn texts(names: &[String]) -> Result<Vec<(String, String)>> {
     let mut texts = Vec::new();
+    let known = |&(name, text): &(&str, &str)| (format!("experiment {name}"), text.to_owned());
     for name in names {
         match (name.as_str(), built_in::named(name)) {
-            ("all", _) => texts.extend(built_in::ALL.iter().map(|(_, text)| (*text).to_owned())),
-            (_, Some(text)) => texts.push(text.into()),
-            (name, None) => texts.push(read(Path::new(name))?),
+            ("all", _) => texts.extend(built_in::ALL.iter().map(known)),
+            (name, Some(text)) => texts.push(known(&(name, text))),
+            (name, None) => texts.push((name.into(), read(Path::new(name))?)),
         }
     }
     Ok(texts)
@@ -157,11 +170,11 @@ fn texts(names: &[String]) -> Result<Vec<String>> {
 
 fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).map_err(|error| {
-        let known: Vec<_> = built_in::ALL.iter().map(|(name, _)| *name).collect();
-        let shown = path.display();
+        let given = path.display().to_string();
+        let known = built_in::ALL.iter().map(|(name, _)| *name).chain(["all"]);
+        let known = choices(&given, known);
         BadInput(format!(
-            "no experiment or file {shown} ({error}); there are: {}, all",
-            known.join(", ")
+            "no experiment or file `{given}` ({error}); there are: {known}"
         ))
         .into()
     })

@@ -9,6 +9,7 @@ use aerofed::run::Outcome;
 use aerofed::run_folder::{self, RunLog};
 use aerofed::session::{Keeping, Session};
 use aerofed::{Method, RoundRecord, Scenario, Simulation, ValidScenario};
+use aerofed_nn::Network;
 use aerofed_report::Report;
 use anyhow::Result;
 use clap::Args;
@@ -108,6 +109,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     }
     let out = session.destination().to_owned();
     let (partial, rounds) = (session.partial().to_owned(), session.rounds());
+    let learning_rate = session.scenario().training.learning_rate;
     let outcome = session
         .finish(pictures)
         .map_err(|error| kept_in(&partial, &out, rounds, error))?;
@@ -117,6 +119,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
         console::result(aerofed_report::summary_table(&outcome.summary).trim_end())?;
     }
     if !args.quiet {
+        let classes = outcome.network.as_ref().map(Network::classes);
+        if let Some(trouble) = outcome.summary.trouble(classes, learning_rate) {
+            console::message(&format!("warning: {trouble}"));
+        }
         console::message(&format!("wrote {}", out.display()));
     }
     Ok(())
@@ -148,6 +154,9 @@ fn begin(args: &RunArgs) -> Result<Session> {
         Some(path) => path.clone(),
         None => unused_folder(&scenario),
     };
+    if !args.quiet {
+        scenario::warn(&scenario);
+    }
     let set_up = |scenario: &_| set_up(scenario, args);
     Ok(Session::begin(&out, &scenario, keeping(args), set_up)?)
 }

@@ -97,6 +97,19 @@ pub fn dotted(path: &[Step]) -> String {
     text
 }
 
+/// A path from how it is written.
+#[must_use]
+pub fn path_of(dotted: &str) -> Vec<Step> {
+    let mut path = Vec::new();
+    for part in dotted.split('.') {
+        let mut pieces = part.split('[');
+        path.push(Step::Key(pieces.next().unwrap_or_default().into()));
+        let index = |piece: &str| piece.strip_suffix(']')?.parse().ok();
+        path.extend(pieces.filter_map(index).map(Step::Index));
+    }
+    path
+}
+
 impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let field = match self.path.is_empty() {

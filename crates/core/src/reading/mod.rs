@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-pub use flaw::{Flaw, Problem, Step, dotted};
+pub use flaw::{Flaw, Problem, Step, dotted, path_of};
 pub(crate) use nearest::distance;
 pub use nearest::{choices, nearest};
 

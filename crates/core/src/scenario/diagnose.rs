@@ -224,16 +224,13 @@ fn nearest_fields(path: &str) -> Vec<String> {
     let known = known_fields();
     let (above, last) = split(path);
     let slips = |field: &str| slips(path, field);
-    let same_name = |field: &str| distance(last, split(field).1);
+    let same_name = |field: &str| distance(last, split(field).1).filter(|&steps| steps <= 1);
     let words = |text: &str| -> BTreeSet<String> {
         text.to_lowercase().split('_').map(Into::into).collect()
     };
-    let by_words = |field: &str| {
-        let (table, name) = split(field);
-        // `speed` for `speed_mps`, at best in the same table.
-        let part = words(last).is_subset(&words(name));
-        part.then_some(usize::from(table != above))
-    };
+    // `speed` for `speed_mps`.
+    let by_words = |field: &str| words(last).is_subset(&words(split(field).1)).then_some(0);
+    let by_words_here = |field: &str| by_words(field).filter(|_| split(field).0 == above);
     let by_initials = |field: &str| {
         let initials = split(field)
             .1
@@ -241,7 +238,8 @@ fn nearest_fields(path: &str) -> Vec<String> {
             .filter_map(|word| word.chars().next());
         (last.len() > 1 && initials.collect::<String>() == last.to_lowercase()).then_some(0)
     };
-    let rules: [&dyn Fn(&str) -> Option<usize>; 4] = [&slips, &same_name, &by_words, &by_initials];
+    let rules: [&dyn Fn(&str) -> Option<usize>; 5] =
+        [&slips, &by_words_here, &same_name, &by_words, &by_initials];
     for rule in rules {
         let near: Vec<(usize, &String)> = known
             .iter()

@@ -6,6 +6,7 @@
 //! variant.
 
 mod check;
+mod commented;
 mod decisions;
 mod defaults;
 mod diagnose;
@@ -13,6 +14,7 @@ mod faults;
 mod fields;
 mod layers;
 mod methods;
+mod plausible;
 mod policy;
 mod selection;
 mod span;
@@ -33,6 +35,7 @@ pub use decisions::{
 pub use faults::{Fault, Moment};
 pub use fields::Change;
 pub use methods::{Ahfed, Fedprox, Methods, Oort};
+pub use plausible::Warning;
 pub use policy::{Policy, PolicyError};
 pub use selection::{AgentReward, AgentState, Diversity, Fitness, Selection, Td3};
 pub use span::Span;

@@ -182,6 +182,104 @@ mod tests {
     }
 
     #[test]
+    fn settings_count_together_in_any_order() {
+        let kind = "uavs.layout.kind=fixed";
+        let positions = "uavs.layout.positions_m=[[1, 2]]";
+        for settings in [[kind, positions], [positions, kind]] {
+            let scenario = Scenario::parse("", &settings).unwrap();
+            let Layout::Fixed { positions_m } = scenario.uavs.layout else {
+                panic!("{settings:?}");
+            };
+            assert_eq!(positions_m.len(), 1);
+        }
+        let last = Scenario::parse("", &["seed=3", "seed=4"]).unwrap();
+        assert_eq!(last.seed, 4);
+    }
+
+    #[test]
+    fn one_number_is_a_range_of_itself() {
+        for text in ["20e6", "20000000", "[20e6, 20e6]"] {
+            let file = format!("[uavs]\nbandwidth_up_hz = {text}");
+            let set = format!("uavs.bandwidth_up_hz={text}");
+            for scenario in [
+                Scenario::parse(&file, &[] as &[&str]).unwrap(),
+                Scenario::parse("", &[set]).unwrap(),
+            ] {
+                let band = scenario.uavs.bandwidth_up_hz;
+                assert_eq!((band.min, band.max), (20e6, 20e6), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_scenario_extends_another() {
+        let paper = Scenario::parse(PAPER, &[] as &[&str]).unwrap();
+        let text =
+            "extends = \"paper\"\nname = \"mine\"\n[uavs]\nspeed_mps = 15\n[stop]\ntargets = [0.5]";
+        let mine = Scenario::parse(text, &["seed=9"]).unwrap();
+        let mut expected = Scenario {
+            name: "mine".into(),
+            seed: 9,
+            ..paper
+        };
+        expected.uavs.speed_mps = 15.0;
+        expected.stop.targets = vec![0.5];
+        assert_eq!(mine, expected);
+        assert!(!mine.to_toml().unwrap().contains("extends"));
+        let told = Scenario::parse("extends = \"mine.toml\"", &[] as &[&str]).unwrap_err();
+        assert!(told.to_string().contains("`extends`"), "{told}");
+    }
+
+    #[test]
+    fn files_extend_files_and_not_in_a_circle() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        file(
+            "base.toml",
+            "extends = \"paper\"\nseed = 5\n[mobility]\nkind = \"static\"",
+        );
+        file(
+            "sub/middle.toml",
+            "extends = \"../base.toml\"\n[devices]\ncount = 30",
+        );
+        let top = file(
+            "top.toml",
+            "extends = \"sub/middle.toml\"\n[uavs]\ncount = 3",
+        );
+        let scenario = Scenario::load(&top, &["seed=6"]).unwrap();
+        let paper = Scenario::parse(PAPER, &[] as &[&str]).unwrap();
+        assert_eq!(
+            (scenario.seed, scenario.devices.count, scenario.uavs.count),
+            (6, 30, 3)
+        );
+        assert_eq!(scenario.mobility, Mobility::Static {});
+        assert_eq!(scenario.uavs.waiting, paper.uavs.waiting);
+
+        // What is wrong below is told with the file that it stands in.
+        file("base.toml", "\n\n[uavs]\nsped_mps = 3");
+        let told = Scenario::load(&top, &[] as &[&str])
+            .unwrap_err()
+            .to_string();
+        assert!(
+            told.contains("base.toml, line 4") && told.contains("speed_mps"),
+            "{told}"
+        );
+
+        file("base.toml", "extends = \"top.toml\"");
+        let told = Scenario::load(&top, &[] as &[&str])
+            .unwrap_err()
+            .to_string();
+        for name in ["top.toml -> ", "middle.toml -> ", "base.toml -> "] {
+            assert!(told.contains("circle") && told.contains(name), "{told}");
+        }
+    }
+
+    #[test]
     fn a_setting_names_the_fields_it_sets() {
         let named = |setting| Scenario::fields_of(setting).unwrap();
         assert_eq!(named("uavs.speed_mps=15"), ["uavs.speed_mps"]);
