@@ -10,6 +10,7 @@ use clap::Parser;
 mod args;
 mod commands;
 mod console;
+mod numbers;
 
 fn main() -> ExitCode {
     match commands::dispatch(args::Cli::parse()) {

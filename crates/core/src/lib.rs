@@ -18,6 +18,7 @@ pub mod learn;
 pub mod method;
 pub mod nature;
 pub mod pretrain;
+pub mod reading;
 pub mod record;
 pub mod run;
 pub mod run_folder;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use aerofed::reading::choices;
+
 use super::description::{ClaimPlan, Description, PanelPlan, PanelX, RedeploymentPlan, SweepAxis};
 use super::plan::Contender;
 use super::quantity::{About, Quantity};
@@ -13,10 +15,6 @@ type Flaw = (String, String);
 
 fn flaw<T>(field: impl Into<String>, reason: impl Into<String>) -> Result<T, Flaw> {
     Err((field.into(), reason.into()))
-}
-
-fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    names.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 fn target(field: &str, value: Option<f64>) -> Result<(), Flaw> {
@@ -109,13 +107,13 @@ impl Description {
     /// Whether an axis has a point.
     fn point(&self, field: &str, axis: &str, label: &str) -> Result<(), Flaw> {
         let Some(found) = self.axis(axis) else {
-            let known = listed(self.axes.iter().map(|axis| axis.name.as_str()));
+            let known = choices(axis, self.axes.iter().map(|axis| axis.name.as_str()));
             return flaw(field, format!("no axis {axis:?}; there are: {known}"));
         };
         if found.points.iter().any(|point| point.label == label) {
             return Ok(());
         }
-        let known = listed(found.points.iter().map(|point| point.label.as_str()));
+        let known = choices(label, found.points.iter().map(|point| point.label.as_str()));
         flaw(
             field,
             format!("axis {axis:?} has no point {label:?}; there are: {known}"),
@@ -126,12 +124,9 @@ impl Description {
         let known_axis = |field: String, name: &str| match self.axis(name) {
             Some(_) => Ok(()),
             None => {
-                let axes = listed(self.axes.iter().map(|axis| axis.name.as_str()));
-                let more = "round, time_s, energy_j, target";
-                flaw(
-                    field,
-                    format!("no axis {name:?}; there are: {axes}, {more}"),
-                )
+                let axes = self.axes.iter().map(|axis| axis.name.as_str());
+                let known = choices(name, axes.chain(["round", "time_s", "energy_j", "target"]));
+                flaw(field, format!("no axis {name:?}; there are: {known}"))
             }
         };
         for name in &panel.each {
@@ -229,7 +224,7 @@ impl Description {
         if labels.iter().any(|known| known == label) {
             return Ok(());
         }
-        let known = listed(labels.iter().map(String::as_str));
+        let known = choices(label, labels.iter().map(String::as_str));
         flaw(
             field,
             format!("no method {label:?} here; there are: {known}"),
@@ -243,7 +238,7 @@ fn check_loss(field: &str, plan: &RedeploymentPlan, label: &str) -> Result<(), F
     match labels.iter().any(|known| known == label) {
         true => Ok(()),
         false => {
-            let known = listed(labels.iter().map(String::as_str));
+            let known = choices(label, labels.iter().map(String::as_str));
             flaw(field, format!("no loss {label:?}; there are: {known}"))
         }
     }

@@ -38,6 +38,8 @@
 
 use std::collections::BTreeMap;
 
+use aerofed::Scenario;
+use aerofed::reading::{self, Mistake, from_toml, path_of};
 use serde::Deserialize;
 
 use super::curve::Along;
@@ -83,6 +85,9 @@ pub struct Description {
     /// What the paper says.
     #[serde(default)]
     pub claims: Vec<ClaimPlan>,
+    /// What messages call its file.
+    #[serde(skip)]
+    pub place: String,
 }
 
 fn five() -> u64 {
@@ -269,14 +274,16 @@ impl Description {
     /// # Errors
     /// What is wrong and where.
     pub fn parse(text: &str, place: &str) -> Result<Self, Error> {
-        let mut description: Self = toml::from_str(text).map_err(|error| Error::Plan {
-            place: place.into(),
-            reason: error.to_string().trim_end().into(),
+        let refuse = |mistake: Mistake| Error::Text(mistake.within(place));
+        let mut description: Self = from_toml(text).map_err(refuse)?;
+        description.place = place.into();
+        description.check().map_err(|(field, reason)| {
+            refuse(Mistake {
+                at: reading::place(text, &path_of(&field)),
+                reason: format!("`{field}`: {reason}"),
+            })
         })?;
-        description.check().map_err(|(field, reason)| Error::Plan {
-            place: format!("{place}: `{field}`"),
-            reason,
-        })?;
+        Scenario::parse_part(text, "scenario", place, &[] as &[&str])?;
         // Where lines end is the file's business, not the reader's.
         let words: Vec<&str> = description.caption.split_whitespace().collect();
         description.caption = words.join(" ");
@@ -304,6 +311,21 @@ impl Description {
         }
         self.quick.set = quick.set;
         self
+    }
+
+    /// The list in which a setting stands, as in `axes[0].points[1].set`.
+    pub(super) fn list_with(&self, setting: &str) -> String {
+        let has = |list: &[String]| list.iter().any(|known| known == setting);
+        for (index, axis) in self.axes.iter().enumerate() {
+            if let Some(point) = axis.points.iter().position(|point| has(&point.set)) {
+                return format!("axes[{index}].points[{point}].set");
+            }
+        }
+        let methods = self.redeployment.iter().flat_map(|plan| &plan.methods);
+        match methods.into_iter().position(|method| has(&method.set)) {
+            Some(method) => format!("redeployment.methods[{method}].set"),
+            None => "quick.set".into(),
+        }
     }
 
     /// An axis of that name.

@@ -14,6 +14,9 @@ pub enum Error {
         /// Why it cannot be used.
         reason: String,
     },
+    /// An experiment's file that is none; the message names it, and the line.
+    #[error("{0}")]
+    Text(String),
     /// A scenario, a run or its folder.
     #[error(transparent)]
     Run(#[from] aerofed::Error),
@@ -24,7 +27,7 @@ impl Error {
     #[must_use]
     pub fn is_bad_input(&self) -> bool {
         match self {
-            Self::Plan { .. } => true,
+            Self::Plan { .. } | Self::Text(_) => true,
             Self::Run(error) => error.is_bad_input(),
         }
     }

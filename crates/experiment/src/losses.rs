@@ -1,7 +1,7 @@
 //! Tables, maps and claims of an experiment in which UAVs are lost.
 
 use aerofed::method::parts::RedeploymentPart;
-use aerofed::scenario::Scenario;
+use aerofed::scenario::{Scenario, ScenarioError};
 
 use super::claims::{Samples, against, judge};
 use super::description::{Choice, Description, RedeploymentMethod, RedeploymentPlan};
@@ -87,7 +87,15 @@ fn steps_of(
     base: &Scenario,
     method: &RedeploymentMethod,
 ) -> Result<Steps, Error> {
-    let config = Scenario::parse(&base.to_toml()?, &method.set)?
+    let read = Scenario::parse(&base.to_toml()?, &method.set);
+    let config = read
+        .map_err(|error| match error {
+            ScenarioError::Set { given, reason } => Error::Plan {
+                place: format!("redeployment method {:?}: `{given}`", method.label),
+                reason,
+            },
+            other => other.into(),
+        })?
         .check()?
         .redeploy
         .clone();

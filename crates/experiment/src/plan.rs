@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 
 use aerofed::method::Registry;
+use aerofed::reading::choices;
 use aerofed::scenario::{Scenario, ValidScenario};
 use sha2::{Digest, Sha256};
 
@@ -82,10 +83,12 @@ impl Contender {
             settings,
         } = &contender;
         if registry.get(method).is_none() {
-            let known: Vec<_> = registry.names().collect();
             let reason = match method.is_empty() {
                 true => "an empty entry in the list of methods".into(),
-                false => format!("no method {method:?}; there are: {}", known.join(", ")),
+                false => {
+                    let known = choices(method, registry.names());
+                    format!("no method {method:?}; there are: {known}")
+                }
             };
             return Err(bad(text, &reason));
         }

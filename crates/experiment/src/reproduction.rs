@@ -37,6 +37,9 @@ pub struct Request {
     pub data_dir: Option<PathBuf>,
     /// The experiments' files, as text.
     pub experiments: Vec<String>,
+    /// What messages call them, one for each; where there is none, `request.json`.
+    #[serde(skip)]
+    pub files: Vec<String>,
 }
 
 const REQUEST: &str = "request.json";
@@ -143,8 +146,9 @@ impl Reproduction {
             skipped: Vec::new(),
         };
         let mut names = BTreeSet::new();
-        for text in &request.experiments {
-            let description = Description::parse(text, "experiment")?;
+        for (index, text) in request.experiments.iter().enumerate() {
+            let file = request.files.get(index).map_or(REQUEST, String::as_str);
+            let description = Description::parse(text, file)?;
             if !names.insert(description.name.clone()) {
                 return Err(Error::Plan {
                     place: format!("experiment {}", description.name),

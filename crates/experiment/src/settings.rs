@@ -4,13 +4,19 @@
 use super::plan::{Contender, bad};
 use crate::Error;
 use aerofed::method::{Registry, is_method_specific};
-use aerofed::scenario::{Scenario, Uavs};
+use aerofed::scenario::{Scenario, ScenarioError, Uavs};
 
 /// A contender's scenario: the shared one with its method and its own settings.
 pub(super) fn own_scenario(base: &Scenario, contender: &Contender) -> Result<Scenario, Error> {
     let mut scenario = base.clone();
     if !contender.settings.is_empty() {
-        scenario = Scenario::parse(&scenario.to_toml()?, &contender.settings)?;
+        let read = Scenario::parse(&scenario.to_toml()?, &contender.settings);
+        scenario = read.map_err(|error| match error {
+            ScenarioError::Set { given, reason } => {
+                bad(&contender.label, &format!("`{given}`: {reason}"))
+            }
+            other => other.into(),
+        })?;
     }
     scenario.method.clone_from(&contender.method);
     Ok(scenario)
@@ -71,19 +77,28 @@ pub(super) fn check_shared(
 
 /// Refuses settings of a contender that change what all contenders share.
 pub(super) fn check_world(base: &Scenario, contender: &Contender) -> Result<(), Error> {
-    let text = base.to_toml()?;
-    for (place, setting) in contender.settings.iter().enumerate() {
-        let theirs = Scenario::parse(&text, &contender.settings[..=place])?;
-        if let Some(field) = first_shared_change(base, &theirs) {
-            let reason = format!("`{setting}` changes `{field}`, which all methods share");
+    let theirs = own_scenario(base, contender)?;
+    let Some(shared) = first_shared_change(base, &theirs) else {
+        return Ok(());
+    };
+    let is_shared = |field: &String| {
+        let below = field.strip_prefix(shared);
+        below.is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) && field != RESERVE
+    };
+    for setting in &contender.settings {
+        if Scenario::fields_of(setting)?.iter().any(is_shared) {
+            let reason = format!("`{setting}` changes `{shared}`, which all methods share");
             return Err(bad(&contender.label, &reason));
         }
     }
-    Ok(())
+    let reason = format!("changes `{shared}`, which all methods share");
+    Err(bad(&contender.label, &reason))
 }
 
+/// What a UAV keeps back is a decision, although it stands among what UAVs are.
+const RESERVE: &str = "uavs.reserve";
+
 /// The first field in which scenarios differ although every method has to meet the same world and the same targets.
-/// What a UAV keeps back (`uavs.reserve`) is a decision.
 fn first_shared_change(base: &Scenario, theirs: &Scenario) -> Option<&'static str> {
     let uavs = Uavs {
         reserve: base.uavs.reserve,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use aerofed::method::Registry;
-use aerofed::scenario::Scenario;
+use aerofed::scenario::{Scenario, ScenarioError};
 
 use super::description::{Choice, Description};
 use super::plan::{Contender, PlannedRun};
@@ -51,7 +51,11 @@ impl Sweep {
         description: Description,
         request: &Request,
     ) -> Result<Self, Error> {
-        let place = format!("experiment {}", description.name);
+        let (file, name) = (&description.place, &description.name);
+        let place = match file.ends_with(name.as_str()) {
+            true => file.clone(),
+            false => format!("{file}, experiment {name}"),
+        };
         let in_place = |error: Error| match error.is_bad_input() {
             true => Error::Plan {
                 place: place.clone(),
@@ -92,7 +96,13 @@ impl Sweep {
     /// When it is none.
     pub fn base(&self, settings: &[String]) -> Result<Scenario, Error> {
         let text = self.description.scenario.to_string();
-        Ok(Scenario::parse(&text, settings)?)
+        Scenario::parse(&text, settings).map_err(|error| match error {
+            ScenarioError::Set { given, reason } => Error::Plan {
+                place: format!("`{}`: `{given}`", self.description.list_with(&given)),
+                reason,
+            },
+            other => other.into(),
+        })
     }
 
     /// Every combination of places on the axes; the last axis runs fastest.

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use aerofed::reading::from_json;
 use aerofed::solve::bandwidth::{Cell, Method, Options, allocate};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -40,7 +41,7 @@ const LARGEST_FILE_BYTES: u64 = 1 << 30;
 pub(crate) fn run(args: &AllocateArgs) -> Result<()> {
     let refuse = |reason: String| BadInput(format!("{}: {reason}", args.cell.display()));
     let text = read(&args.cell).map_err(|error| refuse(error.to_string()))?;
-    let cell: Cell = serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?;
+    let cell: Cell = from_json(&text).map_err(refuse)?;
     let solver = match args.solver {
         SolverName::Exact => Method::Exact,
         SolverName::Palm => Method::Palm,

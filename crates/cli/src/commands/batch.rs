@@ -1,6 +1,5 @@
 //! Many runs at once: what `compare` and `reproduce` share.
 
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -16,32 +15,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::run::interruption;
 use super::run::round_line;
 use crate::console::{self, Interrupted};
-
-/// Reads a number of seeds.
-pub(crate) fn seed_count(text: &str) -> Result<u64, String> {
-    whole_number(text, 1..=1_000_000)
-}
-
-/// Reads a number of rounds.
-pub(crate) fn round_count(text: &str) -> Result<u64, String> {
-    whole_number(text, 1..=i64::MAX as u64)
-}
-
-/// Reads a seed: a TOML file holds no larger one.
-pub(crate) fn seed(text: &str) -> Result<u64, String> {
-    whole_number(text, 0..=i64::MAX as u64)
-}
-
-fn whole_number(text: &str, allowed: RangeInclusive<u64>) -> Result<u64, String> {
-    let number = text.parse().ok().filter(|number| allowed.contains(number));
-    let (least, most) = allowed.into_inner();
-    number.ok_or_else(|| format!("allowed: a whole number from {least} to {most}"))
-}
+use crate::numbers::whole;
 
 #[derive(Args)]
 pub(crate) struct BatchArgs {
     /// Runs at a time, each on one thread; the results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024))]
     jobs: Option<u16>,
     /// No progress, no remarks but where the results are
     #[arg(long, short)]
@@ -109,6 +88,8 @@ struct Progress {
     bar: Option<ProgressBar>,
     lines: bool,
     every_round: bool,
+    /// Whether troubles of runs are told.
+    told: bool,
     state: Mutex<State>,
 }
 
@@ -132,6 +113,7 @@ impl Progress {
         Self {
             lines: !args.quiet && bar.is_none(),
             every_round: args.verbose,
+            told: !args.quiet,
             bar,
             state: Mutex::new(State {
                 finished: 0,
@@ -176,6 +158,18 @@ impl Progress {
                 }
             }
             News::Finished(summary) => {
+                let learning_rate = run.scenario.training.learning_rate;
+                if let Some(trouble) = self
+                    .told
+                    .then(|| summary.trouble(None, learning_rate))
+                    .flatten()
+                {
+                    let told = format!("warning: {}: {trouble}", run.folder_name());
+                    match &self.bar {
+                        Some(bar) => bar.suspend(|| console::message(&told)),
+                        None => console::message(&told),
+                    }
+                }
                 let left = most.saturating_sub(summary.rounds.min(most.saturating_sub(1)));
                 if let Some(bar) = &self.bar {
                     bar.inc(left as u64);

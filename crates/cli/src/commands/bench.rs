@@ -7,6 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
 use crate::console::{self, BadInput};
+use crate::numbers::{number, whole};
 
 #[derive(Args)]
 pub(crate) struct BenchArgs {
@@ -17,31 +18,34 @@ pub(crate) struct BenchArgs {
 #[derive(Subcommand)]
 enum BenchCommand {
     /// Measure how fast local models train on this machine
-    #[command(after_help = "Examples:\n  \
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "Examples:\n  \
         aerofed bench train\n  \
         aerofed bench train --model vgg --batch 10 --threads 2 --json\n  \
-        AEROFED_ISA=avx2 aerofed bench train   (avx512, avx2, neon or portable; default: the best)")]
+        AEROFED_ISA=avx2 aerofed bench train   (avx512, avx2, neon or portable; default: the best)"
+    )]
     Train {
         /// A built-in model
         #[arg(long, default_value = "cnn", value_parser = PossibleValuesParser::new(ModelSpec::BUILTIN))]
         model: String,
         /// Samples in a mini-batch
-        #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=4096))]
+        #[arg(long, default_value_t = 32, value_parser = whole::<u32>(1..=4096))]
         batch: u32,
         /// Worker threads
-        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+        #[arg(long, default_value_t = 1, value_parser = whole::<u16>(1..=1024))]
         threads: u16,
         /// Devices that train side by side
-        #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        #[arg(long, default_value_t = 8, value_parser = whole::<u32>(1..=10_000))]
         devices: u32,
         /// Side of the square images
-        #[arg(long, default_value_t = 28, value_parser = clap::value_parser!(u32).range(1..=512))]
+        #[arg(long, default_value_t = 28, value_parser = whole::<u32>(1..=512))]
         side: u32,
         /// Colours of the images
-        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16))]
+        #[arg(long, default_value_t = 1, value_parser = whole::<u32>(1..=16))]
         channels: u32,
         /// How long to measure; the best repetition counts
-        #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
+        #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = number(0.01..=600.0))]
         seconds: f64,
         /// Print one JSON object
         #[arg(long)]
@@ -60,10 +64,6 @@ pub(crate) fn run(args: BenchArgs) -> Result<()> {
         seconds,
         json,
     } = args.command;
-    if !(0.01..=600.0).contains(&seconds) {
-        let message = format!("`--seconds` is {seconds}, allowed: 0.01 to 600");
-        return Err(BadInput(message).into());
-    }
     const CLASSES: usize = 10;
     let shape = Shape {
         channels: channels as usize,

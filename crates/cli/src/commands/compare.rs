@@ -14,9 +14,10 @@ use aerofed_report::{Report, panel_svg};
 use anyhow::Result;
 use clap::Args;
 
-use super::batch::{BatchArgs, seed, seed_count};
+use super::batch::BatchArgs;
 use super::scenario;
 use crate::console::{self, BadInput};
+use crate::numbers::{number, seed, seed_count};
 
 #[derive(Args)]
 #[command(
@@ -47,7 +48,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = seed)]
     first_seed: u64,
     /// Accuracies with commas between, whose cost is compared [default: the scenario's `stop.targets`]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number(0.0..=1.0))]
     targets: Vec<f64>,
     /// Run to the scenario's own end, not just to the largest target
     #[arg(long)]
@@ -86,6 +87,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
             PathBuf::from("runs").join(name)
         }
     };
+    if !args.batch.quiet {
+        scenario::warn(&plan.base);
+    }
     let new = !out.join(MARK).exists();
     if new {
         check_data(&plan.base)?;

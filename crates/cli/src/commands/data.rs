@@ -3,11 +3,9 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use aerofed::learn::data::{Data, partition_plan};
-use aerofed::seed::{Stream, stream};
-use aerofed_data::{
-    Dataset, Embedded, Fetched, Partition, check_folder, embedded, fetch, partition,
-};
+use aerofed::learn::data::{Data, divide};
+use aerofed::reading::choices;
+use aerofed_data::{Dataset, Embedded, Fetched, Partition, check_folder, embedded, fetch};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
@@ -34,7 +32,7 @@ enum DataCommand {
         aerofed run --set data.dir=data/mnist --set data.data_volume=50000")]
     Get {
         /// mnist or fashion-mnist
-        #[arg(value_name = "SET")]
+        #[arg(value_name = "SET", value_parser = set)]
         set: Embedded,
         /// Where the four idx files go [default: data/SET]
         #[arg(long)]
@@ -77,8 +75,7 @@ pub(crate) fn run(args: DataArgs) -> Result<()> {
         } => {
             let scenario = scenario::load(scenario.as_ref(), &settings)?;
             let train = Data::load(&scenario)?.train;
-            let mut rng = stream(scenario.seed, Stream::Partition, 0, 0);
-            let partition = partition(&train, &partition_plan(&scenario), &mut rng)?;
+            let partition = divide(&scenario, &train)?;
             if json {
                 return console::result(&in_json(&partition, &train).to_string());
             }
@@ -102,6 +99,13 @@ fn in_json(partition: &Partition, train: &Dataset) -> serde_json::Value {
         "personal": partition.personal.iter().map(|held| counts(held)).collect::<Vec<_>>(),
         "probe": counts(&partition.probe),
     })
+}
+
+/// Reads the name of a set.
+fn set(name: &str) -> Result<Embedded, String> {
+    let known = Embedded::ALL.map(Embedded::name);
+    name.parse()
+        .map_err(|_| format!("allowed: {}", choices(name, known)))
 }
 
 fn list() -> Result<()> {

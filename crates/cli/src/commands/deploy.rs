@@ -18,9 +18,11 @@ use serde::Serialize;
 
 use super::outputs;
 use crate::console::{self, BadInput};
+use crate::numbers::seed;
 
 #[derive(Args)]
 #[command(
+    allow_negative_numbers = true,
     after_help = "Example:\n  aerofed deploy fleet.json --method marginal_gains --map moves.svg\n\n\
     FLEET.json holds area_m ([width, height]), coverage_radius_m, speed_mps, move_power_w, uavs, each with position_m ([x, y]),\n\
     battery_j and reserve_j (kept for the flight home; absent: 0), and devices_m, a list of [x, y].\n\
@@ -33,7 +35,7 @@ pub(crate) struct DeployArgs {
     #[arg(long, value_enum, default_value_t = MethodName::MarginalGains)]
     method: MethodName,
     /// Seed of the directions that two_stage and joint_greedy look in
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed)]
     seed: u64,
     /// Draw the moves into this SVG file
     #[arg(long, value_name = "FILE.svg")]
@@ -54,7 +56,7 @@ enum MethodName {
     /// Coverage, movement and model exchange in one benefit, climbed greedily (the paper's M-ii)
     JointGreedy,
     /// Nobody moves (the paper's M-i)
-    Stay,
+    None,
 }
 
 #[derive(Serialize)]
@@ -163,7 +165,7 @@ impl MethodName {
             Self::MarginalGains => Box::new(MarginalGains::default()),
             Self::TwoStage => Box::new(TwoStage::default()),
             Self::JointGreedy => Box::new(JointGreedy::default()),
-            Self::Stay => Box::new(Stay),
+            Self::None => Box::new(Stay),
         }
     }
 }

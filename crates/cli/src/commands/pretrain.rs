@@ -12,9 +12,9 @@ use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::batch::seed;
 use super::{outputs, run, scenario};
 use crate::console::{self, BadInput, Interrupted};
+use crate::numbers::{seed, whole};
 
 #[derive(Args)]
 #[command(
@@ -30,13 +30,13 @@ pub(crate) struct PretrainArgs {
     /// A scenario file, or `paper` or `quickstart`; none: the quick start
     scenario: Option<PathBuf>,
     /// Runs to learn from
-    #[arg(long, value_name = "N", default_value_t = Plan::default().episodes as u32, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = Plan::default().episodes as u32, value_parser = whole::<u32>(1..=1_000_000))]
     episodes: u32,
     /// Global rounds of each
-    #[arg(long, value_name = "N", default_value_t = Plan::default().rounds as u32, value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = Plan::default().rounds as u32, value_parser = whole::<u32>(2..=10_000))]
     rounds: u32,
     /// Updates of the agent in each of two turns
-    #[arg(long, value_name = "N", default_value_t = Plan::default().updates as u32, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    #[arg(long, value_name = "N", default_value_t = Plan::default().updates as u32, value_parser = whole::<u32>(1..=100_000_000))]
     updates: u32,
     /// The seed
     #[arg(long, value_name = "N", value_parser = seed)]
@@ -69,6 +69,9 @@ pub(crate) fn run(args: &PretrainArgs) -> Result<()> {
     }
     for file in [&args.out, &picture] {
         outputs::check(file, None, args.force)?;
+    }
+    if !args.quiet {
+        scenario::warn(&scenario);
     }
     let plan = Plan {
         episodes: args.episodes as usize,

@@ -1,10 +1,12 @@
 //! `aerofed reproduce`
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use aerofed::disk::replace_file;
 use aerofed::method::Registry;
+use aerofed::reading::choices;
 use aerofed_experiment::built_in;
 use aerofed_experiment::reproduction::{Reproduction, Request};
 use aerofed_experiment::results::{Results, Scale, Verdict};
@@ -12,8 +14,9 @@ use aerofed_report::Report;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::batch::{BatchArgs, round_count, seed, seed_count};
+use super::batch::BatchArgs;
 use crate::console::{self, BadInput};
+use crate::numbers::{rounds, seed, seed_count};
 
 #[derive(Args)]
 #[command(
@@ -47,7 +50,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "S", value_parser = seed)]
     first_seed: Option<u64>,
     /// Global rounds of each run at most [default: what the experiment says]
-    #[arg(long, value_name = "N", value_parser = round_count)]
+    #[arg(long, value_name = "N", value_parser = rounds)]
     rounds: Option<u64>,
     /// Do every N-th run only, as in 1/4: `aerofed merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = shard)]
@@ -84,6 +87,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     if args.list {
         return list();
     }
+    let experiments = texts(&args.experiments)?;
     let request = Request {
         scale: match args.scale {
             ScaleName::Quick => Scale::Quick,
@@ -93,7 +97,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         first_seed: args.first_seed,
         rounds: args.rounds,
         data_dir: args.data_dir.clone(),
-        experiments: texts(&args.experiments)?,
+        files: experiments.iter().map(|(file, _)| file.clone()).collect(),
+        experiments: experiments.into_iter().map(|(_, text)| text).collect(),
     };
     if let Some(dir) = args.data_dir.as_ref().filter(|dir| !dir.is_dir()) {
         return Err(BadInput(format!("`--data-dir` {}: not a folder", dir.display())).into());
@@ -120,6 +125,14 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
             let (name, reason) = (&skipped.experiment, &skipped.reason);
             console::message(&format!("{name} is skipped: {reason}"));
         }
+        let runs = reproduction.runs();
+        let warnings: BTreeSet<_> = runs
+            .iter()
+            .flat_map(|run| run.scenario.warnings())
+            .collect();
+        for warning in warnings {
+            console::message(&format!("warning: {warning}"));
+        }
     }
     request.write(&out)?;
     let runs = match args.shard {
@@ -144,14 +157,15 @@ fn list() -> Result<()> {
     Ok(())
 }
 
-/// The experiments asked for, as text.
-fn texts(names: &[String]) -> Result<Vec<String>> {
+/// The experiments asked for: what messages call each, and its text.
+fn texts(names: &[String]) -> Result<Vec<(String, String)>> {
     let mut texts = Vec::new();
+    let known = |&(name, text): &(&str, &str)| (format!("experiment {name}"), text.to_owned());
     for name in names {
         match (name.as_str(), built_in::named(name)) {
-            ("all", _) => texts.extend(built_in::ALL.iter().map(|(_, text)| (*text).to_owned())),
-            (_, Some(text)) => texts.push(text.into()),
-            (name, None) => texts.push(read(Path::new(name))?),
+            ("all", _) => texts.extend(built_in::ALL.iter().map(known)),
+            (name, Some(text)) => texts.push(known(&(name, text))),
+            (name, None) => texts.push((name.into(), read(Path::new(name))?)),
         }
     }
     Ok(texts)
@@ -159,11 +173,11 @@ fn texts(names: &[String]) -> Result<Vec<String>> {
 
 fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).map_err(|error| {
-        let known: Vec<_> = built_in::ALL.iter().map(|(name, _)| *name).collect();
-        let shown = path.display();
+        let given = path.display().to_string();
+        let known = built_in::ALL.iter().map(|(name, _)| *name).chain(["all"]);
+        let known = choices(&given, known);
         BadInput(format!(
-            "no experiment or file {shown} ({error}); there are: {}, all",
-            known.join(", ")
+            "no experiment or file `{given}` ({error}); there are: {known}"
         ))
         .into()
     })

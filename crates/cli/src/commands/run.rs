@@ -11,14 +11,15 @@ use aerofed::run_folder::{self, RunLog};
 use aerofed::session::{Keeping, Session};
 use aerofed::world::Status;
 use aerofed::{Method, RoundRecord, Scenario, Simulation, ValidScenario};
+use aerofed_nn::Network;
 use aerofed_report::Report;
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::batch::seed;
 use super::scenario;
 use crate::console::{self, BadInput, Interrupted};
+use crate::numbers::{rounds, seed, whole};
 
 #[derive(Args)]
 #[command(
@@ -43,7 +44,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = seed)]
     seed: Option<u64>,
     /// Global rounds at most
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = rounds)]
     rounds: Option<u64>,
     /// Change any field of the scenario, as in `uavs.speed_mps=15`; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
@@ -58,10 +59,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "method", "seed", "rounds", "settings", "out"])]
     resume: Option<PathBuf>,
     /// Rounds from one checkpoint to the next; 0: none but when interrupted
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<usize>(0..=10_000_000))]
     checkpoint_every: usize,
     /// Worker threads; the results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024))]
     threads: Option<u16>,
     /// Print the summary as one JSON object
     #[arg(long)]
@@ -113,6 +114,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     }
     let out = session.destination().to_owned();
     let (partial, rounds) = (session.partial().to_owned(), session.rounds());
+    let learning_rate = session.scenario().training.learning_rate;
     let outcome = session
         .finish(pictures)
         .map_err(|error| kept_in(&partial, &out, rounds, error))?;
@@ -120,6 +122,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
         console::result(&serde_json::to_string(&outcome.summary)?)?;
     } else {
         console::result(aerofed_report::summary_table(&outcome.summary).trim_end())?;
+    }
+    if !args.quiet {
+        let classes = outcome.network.as_ref().map(Network::classes);
+        if let Some(trouble) = outcome.summary.trouble(classes, learning_rate) {
+            console::message(&format!("warning: {trouble}"));
+        }
     }
     let out = out.display();
     console::message(&format!("wrote {out}"));
@@ -150,6 +158,9 @@ fn set_up(
 
 fn begin(args: &RunArgs, interrupted: &AtomicBool) -> Result<Session> {
     let scenario = scenario::load(args.scenario.as_ref(), &args.all_settings())?;
+    if !args.quiet {
+        scenario::warn(&scenario);
+    }
     let begin = |out: &Path| {
         let set_up = |scenario: &_| set_up(scenario, args);
         Session::begin(out, &scenario, keeping(args, interrupted), set_up)

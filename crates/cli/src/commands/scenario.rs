@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use aerofed::method::Registry;
-use aerofed::scenario::{DEFAULTS, PAPER, QUICKSTART};
+use aerofed::scenario::{BUILT_IN, DEFAULTS, QUICKSTART};
 use aerofed::{Method, Scenario, ValidScenario};
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -18,9 +18,16 @@ pub(crate) struct ScenarioArgs {
 
 #[derive(Subcommand)]
 enum ScenarioCommand {
-    /// Print a commented scenario with every field and its default
-    #[command(after_help = "Example:\n  aerofed scenario defaults > mine.toml")]
-    Defaults,
+    /// Print a commented scenario with every field and its default, or its value in another scenario
+    #[command(after_help = "Examples:\n  \
+        aerofed scenario defaults > mine.toml\n  \
+        aerofed scenario defaults paper > mine.toml\n\n\
+        A file need not hold every field: what it leaves out is at its default, or, with extends = \"paper\" at its top,\n\
+        as in the scenario so named (or in a file, by a path that starts where this one stands).")]
+    Defaults {
+        /// A built-in scenario (`defaults`, `paper`, `quickstart`) or a file; none: the defaults
+        name: Option<PathBuf>,
+    },
     /// Check a scenario without running it
     #[command(after_help = "Example:\n  aerofed scenario check mine.toml")]
     Check {
@@ -34,9 +41,14 @@ enum ScenarioCommand {
 
 pub(crate) fn run(args: &ScenarioArgs) -> Result<()> {
     match &args.command {
-        ScenarioCommand::Defaults => console::result(DEFAULTS.trim_end()),
+        ScenarioCommand::Defaults { name: None } => console::result(DEFAULTS.trim_end()),
+        ScenarioCommand::Defaults { name: Some(name) } => {
+            let text = read(Some(name), &[])?.commented()?;
+            console::result(text.trim_end())
+        }
         ScenarioCommand::Check { file, settings } => {
             let scenario = load(Some(file), settings)?;
+            warn(&scenario);
             console::result(&format!(
                 "{}: valid; {} devices, {} UAVs, method {}, at most {} rounds",
                 scenario.name,
@@ -58,20 +70,24 @@ pub(crate) fn load(file: Option<&PathBuf>, settings: &[String]) -> Result<ValidS
 
 /// The same for methods that are named elsewhere, which may read other fields.
 pub(crate) fn load_for_any(file: Option<&PathBuf>, settings: &[String]) -> Result<ValidScenario> {
-    let built_in = match file {
-        None => Some(QUICKSTART),
-        Some(path) if path.exists() => None,
-        Some(path) => match path.to_str() {
-            Some("quickstart") => Some(QUICKSTART),
-            Some("paper") => Some(PAPER),
-            Some("defaults") => Some(DEFAULTS),
-            _ => None,
-        },
-    };
-    let scenario = match (built_in, file) {
-        (None, Some(path)) => Scenario::load(path, settings)?,
-        (text, _) => Scenario::parse(text.unwrap_or(QUICKSTART), settings)?,
-    };
+    let scenario = read(file, settings)?;
     Registry::builtin().find(&scenario.method)?;
     Ok(scenario.check()?)
+}
+
+/// What a scenario says, whether or not it can be run.
+fn read(file: Option<&PathBuf>, settings: &[String]) -> Result<Scenario> {
+    let built_in = |path: &PathBuf| BUILT_IN.iter().find(|(name, _)| path.as_os_str() == *name);
+    Ok(match (file, file.and_then(built_in)) {
+        (None, _) => Scenario::parse(QUICKSTART, settings)?,
+        (Some(path), Some((_, text))) if !path.exists() => Scenario::parse(text, settings)?,
+        (Some(path), _) => Scenario::load(path, settings)?,
+    })
+}
+
+/// Says which values hardly anybody means.
+pub(crate) fn warn(scenario: &Scenario) {
+    for warning in scenario.warnings() {
+        console::message(&format!("warning: {warning}"));
+    }
 }

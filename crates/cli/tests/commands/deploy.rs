@@ -39,7 +39,7 @@ fn answer(args: &[&str], fleet: &Value) -> Value {
 #[test]
 fn each_method_answers_with_what_its_moves_give() {
     let number = |value: &Value| value.as_f64().unwrap();
-    for method in ["stay", "two_stage", "joint_greedy", "marginal_gains"] {
+    for method in ["none", "two_stage", "joint_greedy", "marginal_gains"] {
         let answer = answer(&["--method", method], &fleet());
         assert_eq!(answer["method"], method);
         let uavs = answer["uavs"].as_array().unwrap();
@@ -58,7 +58,7 @@ fn each_method_answers_with_what_its_moves_give() {
         };
         assert_eq!(number(&answer["coverage_before"]), covered("from_m"));
         assert_eq!(number(&answer["coverage_after"]), covered("to_m"));
-        if method == "stay" {
+        if method == "none" {
             assert_eq!(spent, 0.0);
         } else {
             assert!(covered("to_m") > covered("from_m"), "{answer}");

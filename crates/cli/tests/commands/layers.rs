@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The modules of `crates/core/src`, lowest layer first. `error` is what all of them can fail with: everybody knows it, and it
 /// knows everybody's errors.
 const LAYERS: &[&[&str]] = &[
-    &["vocabulary", "disk"],
+    &["vocabulary", "disk", "reading"],
     &["seed", "grid"],
     &["solve"],
     &["scenario"],

@@ -17,6 +17,7 @@ mod folders;
 mod fuzz_seeds;
 mod layers;
 #[cfg(unix)]
+mod mistakes;
 mod place;
 mod plan;
 mod pretrain;

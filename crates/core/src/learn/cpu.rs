@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aerofed_data::{Dataset, Partition};
 use aerofed_nn::{Engine, Examples, Network, Sgd};
 
-use super::data::{Data, network_for, partition_plan};
+use super::data::{Data, divide, network_for};
 use super::{Devices, Evaluator, Job, LocalUpdate, Task, UpdateLost, batches};
 use crate::Error;
 use crate::scenario::{Training, ValidScenario};
@@ -35,12 +35,11 @@ impl CpuLearner {
         threads: usize,
     ) -> Result<Self, Error> {
         let network = network_for(scenario, &data.train)?;
-        let mut rng = stream(scenario.seed, Stream::Partition, 0, 0);
         let Partition {
             devices: held,
             personal,
             probe,
-        } = aerofed_data::partition(&data.train, &partition_plan(scenario), &mut rng)?;
+        } = divide(scenario, &data.train)?;
         let counts = |lists: &[Vec<u32>]| lists.iter().map(|own| own.len() as u32).collect();
         let task = Task {
             parameters: network.parameter_count(),

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use aerofed_data::{Dataset, PartitionPlan, Split};
+use aerofed_data::{Dataset, Partition, PartitionPlan, Split};
 use aerofed_nn::{ModelSpec, Network, Shape};
 use sha2::{Digest, Sha256};
 
 use crate::Error;
-use crate::scenario::{DataSet, Scenario, ValidScenario};
+use crate::scenario::{DataSet, Scenario, ScenarioError, ValidScenario};
+use crate::seed::{Stream, stream};
 
 /// A data set in memory, which any number of runs may share.
 #[derive(Clone, Debug)]
@@ -172,6 +173,38 @@ pub(crate) fn files(scenario: &Scenario) -> Result<Vec<PathBuf>, Error> {
         }
         DataSet::Images => aerofed_data::image_files(&data.dir, &image_options(scenario))?,
     })
+}
+
+/// Divides a training set as a scenario says.
+///
+/// # Errors
+/// When it does not hold what the scenario asks for.
+pub fn divide(scenario: &ValidScenario, train: &Dataset) -> Result<Partition, Error> {
+    let mut rng = stream(scenario.seed, Stream::Partition, 0, 0);
+    let divided = aerofed_data::partition(train, &partition_plan(scenario), &mut rng);
+    let data = &scenario.data;
+    let is_subset = data.dir.as_os_str().is_empty() && train.name == set_name(data.set);
+    divided.map_err(|error| match error {
+        aerofed_data::Error::NotEnoughSamples { .. } if is_subset => ScenarioError::Field {
+            field: "data.data_volume".into(),
+            value: data.data_volume.to_string(),
+            allowed: format!(
+                "what the embedded subset holds ({error}); `aerofed data get {set} --dir data/{set}` fetches the full set, \
+                 data.dir = \"data/{set}\" uses it",
+                set = train.name
+            ),
+        }
+        .into(),
+        other => other.into(),
+    })
+}
+
+fn set_name(set: DataSet) -> &'static str {
+    match set {
+        DataSet::Mnist => aerofed_data::Embedded::Mnist.name(),
+        DataSet::FashionMnist => aerofed_data::Embedded::FashionMnist.name(),
+        DataSet::Idx | DataSet::Images => "",
+    }
 }
 
 /// How a scenario divides its data.

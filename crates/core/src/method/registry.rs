@@ -8,6 +8,7 @@ use super::fields::{About, SWITCHES, about, covers};
 use super::parts::{Overrides, Parts, aggregator_reads};
 use super::{Method, Schedule};
 use crate::Error;
+use crate::reading::choices;
 use crate::scenario::{Change, Scenario, ScenarioError, ValidScenario};
 
 /// Makes a method for a scenario.
@@ -268,7 +269,7 @@ impl Registry {
         self.get(name).ok_or_else(|| ScenarioError::Field {
             field: "method".into(),
             value: format!("{name:?}"),
-            allowed: self.names().collect::<Vec<_>>().join(", "),
+            allowed: choices(name, self.names()),
         })
     }
 

@@ -130,6 +130,32 @@ impl Summary {
         summary.total_energy_j = summary.energy.spent_j();
         summary
     }
+
+    /// Why the model is worth nothing, in a sentence: its loss grew beyond measure, or it guesses no better than chance among so
+    /// many classes. None: it is worth something, or too few rounds were done to tell.
+    #[must_use]
+    pub fn trouble(&self, classes: Option<usize>, learning_rate: f64) -> Option<String> {
+        // Guessing costs the logarithm of the number of classes.
+        const BEYOND_MEASURE: f64 = 100.0;
+        const ROUNDS_TO_TELL: usize = 3;
+        let rate = format!("`training.learning_rate` is {learning_rate}");
+        let diverged = self.stopped_by == StoppedBy::Diverged || self.final_loss > BEYOND_MEASURE;
+        if diverged && self.rounds > 0 {
+            let (loss, percent) = (self.final_loss, 100.0 * self.final_accuracy);
+            return Some(format!(
+                "training diverged: the test loss is {loss:.3e} and the accuracy {percent:.1} %; {rate}, a smaller one may help"
+            ));
+        }
+        let chance = 1.0 / classes? as f64;
+        if self.rounds < ROUNDS_TO_TELL || self.best_accuracy > 1.2 * chance {
+            return None;
+        }
+        let (best, chance) = (100.0 * self.best_accuracy, 100.0 * chance);
+        Some(format!(
+            "nothing was learned: in {} rounds the best accuracy was {best:.1} %, guessing has {chance:.1} %; {rate}",
+            self.rounds
+        ))
+    }
 }
 
 fn reached(accuracy: f64, records: &[RoundRecord]) -> Reached {

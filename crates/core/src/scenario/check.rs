@@ -6,6 +6,8 @@ use std::ops::RangeInclusive;
 use aerofed_data::PartitionKind;
 use aerofed_nn::ModelSpec;
 
+use crate::reading::choices;
+
 use super::{Channel, DataSet, Layout, Mobility, Policy, Scenario, Span, ValidScenario, Weights};
 
 /// Why a scenario is refused.
@@ -268,7 +270,7 @@ impl Scenario {
             return Err(bad(
                 "model.name",
                 format_args!("{:?}", self.model.name),
-                ModelSpec::BUILTIN.join(", "),
+                choices(&self.model.name, ModelSpec::BUILTIN.iter().copied()),
             ));
         }
         within("model.layers", self.model.layers.len(), 0..=64)?;
@@ -350,8 +352,12 @@ impl Scenario {
 
     fn check_weights(&self) -> Checked {
         let Weights { energy, time } = self.weights;
-        within("weights.energy", energy, 0.0..=1e6)?;
-        within("weights.time", time, 0.0..=1e6)?;
+        for (field, weight) in [("weights.energy", energy), ("weights.time", time)] {
+            // Less than that is nothing to a cell's solver (`Cell::check`).
+            if weight != 0.0 && !(1e-9..=1e6).contains(&weight) {
+                return Err(bad(field, weight, "0, or 1e-9 to 1e6"));
+            }
+        }
         if energy.max(time) < 1e-6 {
             return Err(bad(
                 "weights.energy",

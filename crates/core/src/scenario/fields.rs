@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use super::{Scenario, ScenarioError};
+use crate::reading::from_table;
 
 /// A field whose value is not the default.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,12 +52,12 @@ impl Scenario {
             let path: Vec<&str> = field.split('.').collect();
             put(&mut mine, &path, look_up(&default, &path));
         }
-        let parsed = mine.try_into();
-        parsed.map_err(|error: toml::de::Error| ScenarioError::Text(error.to_string()))
+        from_table(&mine).map_err(|flaw| ScenarioError::Text(flaw.to_string()))
     }
 }
 
-fn table(scenario: &Scenario) -> Result<Table, ScenarioError> {
+/// A scenario as a table, every field spelled out.
+pub(super) fn table(scenario: &Scenario) -> Result<Table, ScenarioError> {
     Table::try_from(scenario).map_err(|error| ScenarioError::Text(error.to_string()))
 }
 

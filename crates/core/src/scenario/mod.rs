@@ -7,13 +7,18 @@
 
 mod base;
 mod check;
+mod commented;
 mod decisions;
 mod defaults;
+mod diagnose;
 mod faults;
 mod fields;
+mod layers;
 mod methods;
+mod plausible;
 mod policy;
 mod selection;
+mod span;
 mod text;
 
 use std::ops::Deref;
@@ -32,9 +37,11 @@ pub use decisions::{
 pub use faults::{Fault, Moment};
 pub use fields::Change;
 pub use methods::{Ahfed, Fedprox, Methods, Oort};
+pub use plausible::Warning;
 pub use policy::{Policy, PolicyError};
 pub use selection::{AgentReward, AgentState, Diversity, Fitness, Selection, Td3};
-pub use text::{DEFAULTS, PAPER, QUICKSTART};
+pub use span::Span;
+pub use text::{BUILT_IN, DEFAULTS, PAPER, QUICKSTART};
 
 use crate::vocabulary::Point;
 
@@ -110,40 +117,6 @@ impl Deref for ValidScenario {
     type Target = Scenario;
     fn deref(&self) -> &Scenario {
         &self.scenario
-    }
-}
-
-/// A quantity drawn uniformly per device or UAV. In files: `[min, max]`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "[f64; 2]", into = "[f64; 2]")]
-pub struct Span {
-    /// The least value drawn.
-    pub min: f64,
-    /// The bound that values stay below (or equal, when it equals `min`).
-    pub max: f64,
-}
-
-impl Span {
-    const fn new(min: f64, max: f64) -> Self {
-        Self { min, max }
-    }
-
-    /// One draw.
-    pub fn draw(self, rng: &mut impl rand::Rng) -> f64 {
-        use rand::RngExt;
-        self.min + (self.max - self.min) * rng.random::<f64>()
-    }
-}
-
-impl From<[f64; 2]> for Span {
-    fn from([min, max]: [f64; 2]) -> Self {
-        Self { min, max }
-    }
-}
-
-impl From<Span> for [f64; 2] {
-    fn from(span: Span) -> Self {
-        [span.min, span.max]
     }
 }
 

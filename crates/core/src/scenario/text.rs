@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use toml::{Table, Value};
-
 use super::fields::leaves;
+use super::layers::{Layers, Source, parse_setting};
 use super::{Scenario, ScenarioError};
 use crate::Error;
 
@@ -17,11 +16,16 @@ pub const PAPER: &str = include_str!("../../scenarios/paper.toml");
 /// What `aerofed run` runs when told nothing else.
 pub const QUICKSTART: &str = include_str!("../../scenarios/quickstart.toml");
 
-/// A scenario is a page of text; more than this is something else.
-const LARGEST_FILE_BYTES: u64 = 16 << 20;
+/// The scenarios that come with the program, by name.
+pub const BUILT_IN: [(&str, &str); 3] = [
+    ("defaults", DEFAULTS),
+    ("paper", PAPER),
+    ("quickstart", QUICKSTART),
+];
 
 impl Scenario {
-    /// Reads TOML, then applies `settings` of the form `path=value`.
+    /// Reads TOML, then applies `settings` of the form `path=value`, all together. What the text leaves out is as in the
+    /// scenario that it `extends`, or else at its default.
     ///
     /// ```
     /// use aerofed::Scenario;
@@ -33,26 +37,7 @@ impl Scenario {
     /// # Errors
     /// What is wrong and where, when the text is not a scenario.
     pub fn parse(text: &str, settings: &[impl AsRef<str>]) -> Result<Self, ScenarioError> {
-        let written: Table = text.parse().map_err(text_error)?;
-        let mut table =
-            Table::try_from(Self::default()).map_err(|e| ScenarioError::Text(e.to_string()))?;
-        overlay(&mut table, written);
-        if let Err(error) = deserialize(&table) {
-            // Straight from the text the message can show the line; it may fail to see the mistake.
-            return Err(text_error(
-                toml::from_str::<Self>(text).err().unwrap_or(error),
-            ));
-        }
-        for setting in settings {
-            let setting = setting.as_ref();
-            let refused = |reason: &str| ScenarioError::Set {
-                given: setting.into(),
-                reason: reason.trim_end().into(),
-            };
-            overlay(&mut table, parse_setting(setting).map_err(refused)?);
-            deserialize(&table).map_err(|error| refused(&error.to_string()))?;
-        }
-        deserialize(&table).map_err(text_error)
+        Layers::new(Source::new(None, text)?, settings)?.read()
     }
 
     /// Reads a scenario file, then applies `settings` of the form `path=value`.
@@ -60,25 +45,21 @@ impl Scenario {
     /// # Errors
     /// When the file cannot be read or is not a scenario; the message names the file.
     pub fn load(path: &Path, settings: &[impl AsRef<str>]) -> Result<Self, Error> {
-        let unreadable = |reason: String| {
-            Error::Scenario(ScenarioError::Text(format!("{}: {reason}", path.display())))
-        };
-        let size = std::fs::metadata(path).map_err(|e| unreadable(e.to_string()))?;
-        if !size.is_file() {
-            return Err(unreadable("not a file".into()));
-        }
-        if size.len() > LARGEST_FILE_BYTES {
-            return Err(unreadable(format!(
-                "{} bytes, a scenario has at most {LARGEST_FILE_BYTES}",
-                size.len()
-            )));
-        }
-        let bytes = std::fs::read(path).map_err(|e| unreadable(e.to_string()))?;
-        let text = String::from_utf8(bytes).map_err(|_| unreadable("not UTF-8 text".into()))?;
-        Self::parse(&text, settings).map_err(|e| match e {
-            ScenarioError::Text(reason) => unreadable(reason),
-            other => other.into(),
-        })
+        Ok(Layers::new(Source::file(path)?, settings)?.read()?)
+    }
+
+    /// Reads the table of that name in a larger text, which messages call `file`.
+    ///
+    /// # Errors
+    /// As [`Scenario::parse`].
+    pub fn parse_part(
+        text: &str,
+        table: &str,
+        file: &str,
+        settings: &[impl AsRef<str>],
+    ) -> Result<Self, ScenarioError> {
+        let part = Source::new(Some(file), text)?.part(table)?;
+        Layers::new(part, settings)?.read()
     }
 
     /// The fields that a setting of the form `path=value` names, as dotted paths: several where the value is a table.
@@ -102,71 +83,11 @@ impl Scenario {
     }
 }
 
-fn text_error(error: toml::de::Error) -> ScenarioError {
-    ScenarioError::Text(error.to_string().trim_end().into())
-}
-
-fn deserialize(table: &Table) -> Result<Scenario, toml::de::Error> {
-    table.clone().try_into()
-}
-
-/// Its `kind` names one of the ways in which all its fields are used: another one leaves them as they are.
-const OF_ALL_KINDS: &str = "allocation";
-
-/// Lays `top` over `bottom`, table by table. A table of another `kind` replaces what was there:
-/// its fields are its own.
-fn overlay(bottom: &mut Table, top: Table) {
-    for (key, value) in top {
-        match (bottom.get_mut(&key), value) {
-            (Some(Value::Table(old)), Value::Table(new))
-                if key == OF_ALL_KINDS || same_kind(old, &new) =>
-            {
-                overlay(old, new);
-            }
-            (_, value) => _ = bottom.insert(key, value),
-        }
-    }
-}
-
-fn same_kind(old: &Table, new: &Table) -> bool {
-    new.get("kind")
-        .is_none_or(|kind| old.get("kind") == Some(kind))
-}
-
-/// `a.b=value` as nested tables; the value is TOML, or else taken as a plain string.
-fn parse_setting(setting: &str) -> Result<Table, &'static str> {
-    let (path, value) = setting
-        .split_once('=')
-        .ok_or("expected path=value, as in uavs.speed_mps=15")?;
-    if path.split('.').any(|key| key.trim().is_empty()) {
-        return Err("the path has an empty part");
-    }
-    let nest =
-        |inner: Value, key: &str| Value::Table(Table::from_iter([(key.trim().into(), inner)]));
-    match path.rsplit('.').fold(parse_value(value.trim()), nest) {
-        Value::Table(table) => Ok(table),
-        _ => Err("the path is empty"),
-    }
-}
-
-fn parse_value(text: &str) -> Value {
-    let wrapped: Result<Table, _> = format!("value = {text}").parse();
-    match wrapped.ok().and_then(|mut table| {
-        if table.len() == 1 {
-            table.remove("value")
-        } else {
-            None
-        }
-    }) {
-        Some(value) => value,
-        None => Value::String(text.into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{Allocation, AllocationKind, Channel, Layout, Mobility};
     use super::*;
+    use toml::Table;
 
     #[test]
     fn the_file_of_defaults_is_the_default_and_names_every_field() {
@@ -258,6 +179,104 @@ mod tests {
         };
         let scenario = Scenario::parse("", &settings).unwrap();
         assert_eq!(scenario.allocation, expected);
+    }
+
+    #[test]
+    fn settings_count_together_in_any_order() {
+        let kind = "uavs.layout.kind=fixed";
+        let positions = "uavs.layout.positions_m=[[1, 2]]";
+        for settings in [[kind, positions], [positions, kind]] {
+            let scenario = Scenario::parse("", &settings).unwrap();
+            let Layout::Fixed { positions_m } = scenario.uavs.layout else {
+                panic!("{settings:?}");
+            };
+            assert_eq!(positions_m.len(), 1);
+        }
+        let last = Scenario::parse("", &["seed=3", "seed=4"]).unwrap();
+        assert_eq!(last.seed, 4);
+    }
+
+    #[test]
+    fn one_number_is_a_range_of_itself() {
+        for text in ["20e6", "20000000", "[20e6, 20e6]"] {
+            let file = format!("[uavs]\nbandwidth_up_hz = {text}");
+            let set = format!("uavs.bandwidth_up_hz={text}");
+            for scenario in [
+                Scenario::parse(&file, &[] as &[&str]).unwrap(),
+                Scenario::parse("", &[set]).unwrap(),
+            ] {
+                let band = scenario.uavs.bandwidth_up_hz;
+                assert_eq!((band.min, band.max), (20e6, 20e6), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_scenario_extends_another() {
+        let paper = Scenario::parse(PAPER, &[] as &[&str]).unwrap();
+        let text =
+            "extends = \"paper\"\nname = \"mine\"\n[uavs]\nspeed_mps = 15\n[stop]\ntargets = [0.5]";
+        let mine = Scenario::parse(text, &["seed=9"]).unwrap();
+        let mut expected = Scenario {
+            name: "mine".into(),
+            seed: 9,
+            ..paper
+        };
+        expected.uavs.speed_mps = 15.0;
+        expected.stop.targets = vec![0.5];
+        assert_eq!(mine, expected);
+        assert!(!mine.to_toml().unwrap().contains("extends"));
+        let told = Scenario::parse("extends = \"mine.toml\"", &[] as &[&str]).unwrap_err();
+        assert!(told.to_string().contains("`extends`"), "{told}");
+    }
+
+    #[test]
+    fn files_extend_files_and_not_in_a_circle() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        file(
+            "base.toml",
+            "extends = \"paper\"\nseed = 5\n[mobility]\nkind = \"static\"",
+        );
+        file(
+            "sub/middle.toml",
+            "extends = \"../base.toml\"\n[devices]\ncount = 30",
+        );
+        let top = file(
+            "top.toml",
+            "extends = \"sub/middle.toml\"\n[uavs]\ncount = 3",
+        );
+        let scenario = Scenario::load(&top, &["seed=6"]).unwrap();
+        let paper = Scenario::parse(PAPER, &[] as &[&str]).unwrap();
+        assert_eq!(
+            (scenario.seed, scenario.devices.count, scenario.uavs.count),
+            (6, 30, 3)
+        );
+        assert_eq!(scenario.mobility, Mobility::Static {});
+        assert_eq!(scenario.uavs.waiting, paper.uavs.waiting);
+
+        // What is wrong below is told with the file that it stands in.
+        file("base.toml", "\n\n[uavs]\nsped_mps = 3");
+        let told = Scenario::load(&top, &[] as &[&str])
+            .unwrap_err()
+            .to_string();
+        assert!(
+            told.contains("base.toml, line 4") && told.contains("speed_mps"),
+            "{told}"
+        );
+
+        file("base.toml", "extends = \"top.toml\"");
+        let told = Scenario::load(&top, &[] as &[&str])
+            .unwrap_err()
+            .to_string();
+        for name in ["top.toml -> ", "middle.toml -> ", "base.toml -> "] {
+            assert!(told.contains("circle") && told.contains(name), "{told}");
+        }
     }
 
     #[test]

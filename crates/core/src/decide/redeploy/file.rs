@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::FleetUav;
+use crate::reading::from_json;
 use crate::vocabulary::Point;
 use crate::world::UavId;
 
@@ -48,8 +49,7 @@ impl FleetFile {
     /// # Errors
     /// When the text is not such JSON, or a number is out of its range.
     pub fn parse(json: &str) -> Result<Self, FleetFileError> {
-        let file: Self =
-            serde_json::from_str(json).map_err(|error| FleetFileError(error.to_string()))?;
+        let file: Self = from_json(json).map_err(FleetFileError)?;
         file.check().map_err(FleetFileError)?;
         Ok(file)
     }
