@@ -140,6 +140,13 @@ pub fn count(number: usize) -> String {
     grouped
 }
 
+/// So many of something: `1 device`, `12 devices`. `one` takes an `s` where there are more.
+#[must_use]
+pub fn counted(number: usize, one: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {one}{plural}", count(number))
+}
+
 /// A name cut to so many columns, on one line. Letters beyond Latin count as two columns, so that
 /// wide scripts do not overrun.
 #[must_use]
@@ -218,6 +225,14 @@ mod tests {
         assert_eq!(percent_exact(0.7), "70 %");
         assert_eq!(percent_exact(0.975), "97.5 %");
         assert_eq!(count(9_999), "9999");
+        let words = [0, 1, 2, 12_000].map(|n| counted(n, "device"));
+        let expected = [
+            "0 devices",
+            "1 device",
+            "2 devices",
+            "12\u{202f}000 devices",
+        ];
+        assert_eq!(words, expected);
         assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
     }
 

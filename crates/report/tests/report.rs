@@ -199,6 +199,7 @@ fn series(label: &str, style: usize, means: &[f64]) -> Series {
         method: "hfl".into(),
         style,
         points: means.iter().enumerate().map(point).collect(),
+        ends: Vec::new(),
         runs: vec!["0123456789ab".into()],
     }
 }
