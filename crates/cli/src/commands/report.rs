@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use aerofed::Error;
 use aerofed::disk::replace_file;
 use aerofed_report::Report;
+use aerofed_report::units::counted;
 use anyhow::Result;
 use clap::Args;
 
@@ -57,7 +58,11 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
         }
         remark(
             args,
-            &format!("wrote {} files into {}", figures.len(), folder.display()),
+            &format!(
+                "wrote {} into {}",
+                counted(figures.len(), "file"),
+                folder.display()
+            ),
         );
     }
     Ok(())

@@ -10,6 +10,7 @@ use aerofed::run_folder::{self, RunLog};
 use aerofed::session::{Keeping, Session};
 use aerofed::{Method, RoundRecord, Scenario, Simulation, ValidScenario};
 use aerofed_report::Report;
+use aerofed_report::units::{duration, energy};
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -299,10 +300,10 @@ impl Progress {
     fn show(&self, record: &RoundRecord) {
         let state = || {
             format!(
-                "accuracy {:.1} %  simulated {:.1} s  energy {:.2} kJ",
+                "accuracy {:.1} %  simulated {}  energy {}",
                 record.test_accuracy * 100.0,
-                record.clock_s,
-                record.cumulative_energy_j / 1e3
+                duration(record.clock_s),
+                energy(record.cumulative_energy_j)
             )
         };
         match self {

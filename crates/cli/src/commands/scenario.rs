@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use aerofed::method::Registry;
 use aerofed::scenario::{DEFAULTS, PAPER, QUICKSTART};
 use aerofed::{Method, Scenario, ValidScenario};
+use aerofed_report::units::counted;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
@@ -38,12 +39,12 @@ pub(crate) fn run(args: &ScenarioArgs) -> Result<()> {
         ScenarioCommand::Check { file, settings } => {
             let scenario = load(Some(file), settings)?;
             console::result(&format!(
-                "{}: valid; {} devices, {} UAVs, method {}, at most {} rounds",
+                "{}: valid; {}, {}, method {}, at most {}",
                 scenario.name,
-                scenario.devices.count,
-                scenario.uavs.count,
+                counted(scenario.devices.count, "device"),
+                counted(scenario.uavs.count, "UAV"),
                 Method::of(&scenario)?.name,
-                scenario.stop.max_rounds
+                counted(scenario.stop.max_rounds, "round")
             ))
         }
     }

@@ -12,6 +12,8 @@ pub(super) struct PageData {
     pub(super) replays: Vec<Replay>,
     pub(super) maps: Vec<StillMap>,
     pub(super) uav_colours: Vec<&'static str>,
+    /// Symbols and joules, from the smallest on.
+    pub(super) energy_units: Vec<(&'static str, f64)>,
 }
 
 /// Curves or bars, in one view or several.
