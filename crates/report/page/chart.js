@@ -23,9 +23,10 @@ class Chart {
     const legend = roving(make("div", { class: "legend", role: "group", "aria-label": "Curves shown; arrow keys go from one to the next" },
       ...data.series.map((series, index) => this.legendEntry(series, index))));
     const saves = roving(downloads(data.title, () => this.picture(), () => this.rows()));
-    const head = make("div", { class: "head" }, make("h3", {}, data.title), ...(this.tabs ? [this.tabs] : []), saves);
+    const head = make("div", { class: "head" }, make("h3", {}, data.title), ...(this.tabs ? [this.tabs] : []));
+    const foot = make("div", { class: "foot" }, ...(data.series.length > 1 ? [legend] : []), saves);
     this.note = make("p", { class: "note" });
-    place.replaceChildren(head, this.sheet, ...(data.series.length > 1 ? [legend] : []), this.note);
+    place.replaceChildren(head, this.sheet, foot, this.note);
     new ResizeObserver(() => this.draw()).observe(place);
   }
 
@@ -151,7 +152,7 @@ class Chart {
     const { width, height } = this.sheet.viewBox.baseVal;
     this.point(null);
     const names = this.data.series.length > 1 ? this.shown().map((series) => ({ ...series, line: this.data.kind !== "bars" })) : [];
-    return sheetOf(this.data.title, width, height, [standalone(this.sheet)], names);
+    return sheetOf(this.data.title, width, height, [standalone(this.sheet)], names, this.note.textContent);
   }
 
   /** The numbers of this view. */

@@ -72,7 +72,8 @@ class Costs {
         return make("rect", { x: left - long, y, width: long, height: 20, fill: paint(item.colour) });
       });
       const words = (x, text) => make("text", { x, y: y + 15, "font-size": 12, fill: ink }, text);
-      return [words(12, set.rows[place]), ...parts, words(left + 8, row.sum === null ? "not reached" : withUnit(row.sum, table.unit))];
+      const who = set.rows[place].length > 22 ? `${set.rows[place].slice(0, 21)}…` : set.rows[place];
+      return [words(12, who), ...parts, words(left + 8, row.sum === null ? "not reached" : withUnit(row.sum, table.unit))];
     });
     return sheetOf(title, width, 8 + 30 * table.rows.length, bars, used);
   }

@@ -43,11 +43,11 @@ function standalone(drawing) {
 }
 
 /** A sheet with a title above some drawing, and below it the names that belong to its colours. */
-function sheetOf(title, width, height, drawings, names) {
+function sheetOf(title, width, height, drawings, names, note = "") {
   const [ink, card, soft] = ["ink", "card", "soft"].map(paint);
   const columns = Math.max(1, Math.floor(width / 220));
   const foot = 20 * Math.ceil(names.length / columns) + (names.length ? 10 : 0);
-  const full = 34 + height + foot;
+  const full = 34 + height + foot + (note ? 20 : 0);
   const words = (x, y, size, fill, text) => make("text", { x, y, "font-size": size, fill, ...(size > 12 ? { "font-weight": 600 } : {}) }, text);
   const keys = names.flatMap(({ label, colour: name, dash = "", opacity = 1, line = false }, place) => {
     const [x, y] = [12 + (place % columns) * (width / columns), 34 + height + 14 + 20 * Math.floor(place / columns)];
@@ -58,5 +58,5 @@ function sheetOf(title, width, height, drawings, names) {
   });
   return make("svg", { width, height: full, viewBox: `0 0 ${width} ${full}`, "font-family": getComputedStyle(document.body).fontFamily },
     make("rect", { width, height: full, fill: card }), words(12, 23, 15, ink, title),
-    make("g", { transform: "translate(0 34)" }, ...drawings), ...keys);
+    make("g", { transform: "translate(0 34)" }, ...drawings), ...keys, ...(note ? [words(12, full - 8, 11, soft, note)] : []));
 }

@@ -65,8 +65,8 @@ class Replay {
     const { timeline } = this.scene;
     const capped = timeline.rounds.some((round) => round.parts.some((part) => part.seconds === MOST_S));
     const notes = [`At speed 1× a second shows ${spanWords(timeline.rate)} of the simulation. What would be over in less than ${LEAST_S} s is slowed down`
-      + `${capped ? `, what would take longer than ${MOST_S} s is sped up` : ""}; the pace just now stands beside the speed. Devices move between rounds, while the clock stands still. `
-      + "Energy and batteries are taken on the straight line within a round; a model is tested at the round's end."];
+      + `${capped ? `, what would take longer than ${MOST_S} s is sped up` : ""}; the pace of the moment stands beside the speed. Devices move between rounds, while the clock stands still. `
+      + "Within a round energy and batteries are taken on the straight line."];
     if (every > 1) notes.push(`Every ${every}th of ${counted(devices, "device")} is drawn.`);
     if (frames.length < rounds) notes.push(`The first ${number(frames.length)} of ${counted(rounds, "round")}.`);
     return [make("p", { class: "note" }, notes.join(" "))];
@@ -173,7 +173,7 @@ class Replay {
     const { frame, place, share, uavs, clock, energy, tested } = scene;
     const { timeline } = this.scene;
     const whole = timeline.rounds[timeline.rounds.length - 1].end;
-    this.now.clock.textContent = clockWords(clock, whole, whole / timeline.rounds.length);
+    this.now.clock.textContent = clockWords(clock, whole, timeline.rate * ROUND_S);
     this.now.energy.textContent = energyWords(energy);
     const pace = timeline.rateAt(place, share) * this.speed;
     this.pace.textContent = pace > 0 ? `1\u00a0s shows ${spanWords(pace)}` : "the clock stands";
@@ -181,11 +181,11 @@ class Replay {
     this.now.accuracy.textContent = !tested ? "not tested yet" : tested.accuracy === null ? "n/a" : `${(100 * tested.accuracy).toFixed(2)}\u00a0%`;
     this.slider.value = this.time;
     this.fleet.forEach((row, uav) => {
-      const { charge, status, trained } = uavs[uav];
+      const { charge, status, trained, flying } = uavs[uav];
       row.charge.style.width = `${status === 3 ? 0 : 100 * clamp(charge, 0, 1)}%`;
       row.charge.style.background = colour(chargeColour(charge));
       row.percent.textContent = status === 3 ? "–" : `${Math.round(100 * charge)}\u00a0%`;
-      row.words.textContent = status !== 0 ? STATUS[status] : `${counted(trained, "device")}${frame.aggregator === uav ? " ★" : ""}`;
+      row.words.textContent = flying ? "on its way" : status !== 0 ? STATUS[status] : `${counted(trained, "device")}${frame.aggregator === uav ? " ★" : ""}`;
       row.name.parentElement.className = status === 0 ? "" : "gone";
     });
     if (this.shownRound === place) return;
