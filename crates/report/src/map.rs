@@ -221,6 +221,7 @@ impl<'a> Map<'a> {
         let uavs: Vec<(&UavRecord, Spot, f64)> = self
             .drawn_uavs()
             .map(|uav| (uav, self.spot(uav.position_m), self.battery_share(uav)))
+            .filter(|(_, at, _)| at.0.is_finite() && at.1.is_finite())
             .collect();
         match Room::among(self.record.uavs.len()) {
             Room::Name => {

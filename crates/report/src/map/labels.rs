@@ -126,8 +126,8 @@ impl Label {
         let Frame { left, top, .. } = self.frame;
         let middle = self.frame.middle();
         let edge = (
-            self.at.0.clamp(left, self.frame.right),
-            self.at.1.clamp(top, self.frame.bottom),
+            self.at.0.max(left).min(self.frame.right),
+            self.at.1.max(top).min(self.frame.bottom),
         );
         let away = (edge.0 - self.at.0).hypot(edge.1 - self.at.1);
         if away > DRONE + 10.0 {
