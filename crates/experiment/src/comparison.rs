@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use aerofed::record::{Energy, EnergyItem, Time, TimeItem};
 use serde::{Deserialize, Serialize};
 
-use super::curve::{Along, mean_accuracy};
+use super::curve::{Along, mean_series};
 use super::markdown::{exact_percent, percent, plus_minus, seed_words, table};
 use super::missed::{Reasons, reasons};
 use super::plan::{ComparePlan, Contender};
@@ -245,8 +245,7 @@ pub fn panels(plan: &ComparePlan, runs: &[Vec<StoredRun>]) -> [Panel; 2] {
                 label: contender.label.clone(),
                 method: contender.method.clone(),
                 style: styles.of(&contender.method, &contender.label),
-                points: mean_accuracy(&runs.iter().collect::<Vec<_>>(), along),
-                runs: Vec::new(),
+                ..mean_series(&runs.iter().collect::<Vec<_>>(), along)
             });
         let axis = |label: &str, unit: &str| Axis {
             label: label.into(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::curve::{Along, mean_accuracy};
+use super::curve::{Along, mean_accuracy, run_ends};
 use super::description::{Choice, PanelPlan, PanelX};
 use super::markdown::exact_percent;
 use super::quantity::About;
@@ -110,6 +110,10 @@ fn panel(
             style: styles.of(&contender.method, &label),
             label,
             points: points(sweep, plan, &cases, finished),
+            ends: match plan.x {
+                PanelX::Along(along) => run_ends(&runs_of(&cases, finished), along),
+                _ => Vec::new(),
+            },
             runs: cases
                 .iter()
                 .filter(|case| finished.contains_key(&case.run.id))
@@ -157,6 +161,11 @@ fn places_on(sweep: &Sweep, plan: &PanelPlan, axis: &str) -> Vec<Tick> {
         .collect()
 }
 
+fn runs_of<'a>(cases: &[&Case], finished: &'a Finished) -> Vec<&'a StoredRun> {
+    let runs = cases.iter();
+    runs.filter_map(|case| finished.get(&case.run.id)).collect()
+}
+
 fn points(sweep: &Sweep, plan: &PanelPlan, cases: &[&Case], finished: &Finished) -> Vec<Point> {
     let value_at = |x: f64, target: Option<f64>, cases: &[&Case]| {
         let runs = cases
@@ -173,13 +182,7 @@ fn points(sweep: &Sweep, plan: &PanelPlan, cases: &[&Case], finished: &Finished)
         }
     };
     match &plan.x {
-        PanelX::Along(along) => {
-            let runs: Vec<&StoredRun> = cases
-                .iter()
-                .filter_map(|case| finished.get(&case.run.id))
-                .collect();
-            mean_accuracy(&runs, *along)
-        }
+        PanelX::Along(along) => mean_accuracy(&runs_of(cases, finished), *along),
         PanelX::Target => {
             let targets = plan.targets.iter().enumerate();
             let at = |(index, &target): (usize, &f64)| match plan.kind {

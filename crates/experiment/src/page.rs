@@ -267,6 +267,7 @@ mod tests {
                 method: "hfl".into(),
                 style: 0,
                 points: (1..=rounds).map(point).collect(),
+                ends: Vec::new(),
                 runs: Vec::new(),
             };
             let panel = Panel {

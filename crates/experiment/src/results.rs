@@ -121,6 +121,9 @@ pub struct Series {
     pub style: usize,
     /// By rising x.
     pub points: Vec<Point>,
+    /// Of a mean over runs, where each of them ends along x, the first first: behind its end a run keeps its last value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ends: Vec<f64>,
     /// [`RunEntry::id`] of the runs behind it.
     pub runs: Vec<String>,
 }

@@ -3,6 +3,9 @@
 /** Two seeds have intervals of many times their distance: a band of those hides all the rest. */
 const BAND_SEEDS = 3;
 
+/** Whether the runs behind a mean end at different places. */
+const apart = (series) => series.ends.length === 2 && series.ends[0] < series.ends[1];
+
 /** Puts a chart into its place and keeps it as wide as that. */
 class Chart {
   constructor(place, data) {
@@ -10,17 +13,20 @@ class Chart {
     const names = data.views.map((view, index) => make("button", {
       type: "button", "aria-pressed": index === 0, onclick: () => this.choose(index),
     }, view.name));
-    this.tabs = names.length > 1 ? make("div", { class: "tabs", role: "group", "aria-label": "What runs along the bottom" }, ...names) : null;
+    this.tabs = names.length > 1 ? roving(make("div", { class: "tabs", role: "group", "aria-label": "What runs along the bottom" }, ...names)) : null;
     this.sheet = make("svg", {
       tabindex: 0, role: "img", "aria-label": `${data.title}. Arrow keys read the values.`,
       onpointermove: (event) => this.hover(event), onpointerdown: (event) => this.hover(event),
       onpointerleave: () => this.point(null), onblur: () => this.point(null),
       onkeydown: (event) => this.key(event),
     });
-    const legend = make("div", { class: "legend", role: "group", "aria-label": "Curves shown" },
-      ...data.series.map((series, index) => this.legendEntry(series, index)));
+    const legend = roving(make("div", { class: "legend", role: "group", "aria-label": "Curves shown; arrow keys go from one to the next" },
+      ...data.series.map((series, index) => this.legendEntry(series, index))));
+    const saves = roving(downloads(data.title, () => this.picture(), () => this.rows()));
     const head = make("div", { class: "head" }, make("h3", {}, data.title), ...(this.tabs ? [this.tabs] : []));
-    place.replaceChildren(head, this.sheet, ...(data.series.length > 1 || data.always_legend ? [legend] : []));
+    const foot = make("div", { class: "foot" }, ...(data.series.length > 1 ? [legend] : []), saves);
+    this.note = make("p", { class: "note" });
+    place.replaceChildren(head, this.sheet, foot, this.note);
     new ResizeObserver(() => this.draw()).observe(place);
   }
 
@@ -48,7 +54,7 @@ class Chart {
   /** Series that are shown, with their points of this view. */
   shown() {
     return this.data.series
-      .map((series, index) => ({ ...series, index, points: this.axes.points[index] }))
+      .map((series, index) => ({ ...series, index, points: this.axes.points[index], ends: this.axes.ends[index] ?? [] }))
       .filter((series) => !this.hidden.has(series.index));
   }
 
@@ -59,7 +65,7 @@ class Chart {
     const all = this.shown().flatMap((series) => series.points);
     const solid = all.filter((point) => point[1] !== null);
     const bars = this.data.kind === "bars";
-    const yTicks = solid.length ? ticks(...this.span(solid, bars), 5) : [0, 1];
+    const yTicks = solid.length ? ticks(...this.span(solid, bars), 5, yAxis.whole) : [0, 1];
     const labels = yTicks.map((value) => number(value));
     const frame = { left: 30 + 7 * Math.max(...labels.map((text) => text.length)), right: width - 14, top: 10, bottom: height - 52 };
     const xs = solid.map((point) => point[0]);
@@ -79,7 +85,7 @@ class Chart {
     const grid = make("g", { class: "grid" }, ...yTicks.map((value) => make("line", { x1: frame.left, x2: frame.right, y1: y(value), y2: y(value) })));
     const words = make("g", {});
     yTicks.forEach((value, place) => words.append(make("text", { x: frame.left - 8, y: y(value) + 4, "text-anchor": "end" }, labels[place])));
-    const xTicks = named ? xAxis.ticks : ticks(from, to, clamp(Math.floor(width / 90), 3, 10))
+    const xTicks = named ? xAxis.ticks : ticks(from, to, clamp(Math.floor(width / 90), 3, 10), xAxis.whole)
       .filter((value) => value >= from && value <= to).map((value) => ({ at: value, label: number(value) }));
     const room = (frame.right - frame.left) / Math.max(xTicks.length, 1) / 6.2;
     for (const tick of xTicks) {
@@ -96,7 +102,9 @@ class Chart {
 
     this.sheet.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.sheet.setAttribute("height", height);
-    const marks = bars ? this.bars() : this.curves();
+    const marks = bars ? this.bars() : [...this.curves(), ...this.ends()];
+    this.note.textContent = bars || !this.shown().some((series) => apart(series)) ? ""
+      : "○ the first of the runs behind a curve ends, ◆ the last: each keeps its last accuracy from its end on.";
     this.mark = make("g", { "aria-hidden": "true" });
     this.sheet.replaceChildren(grid, words, ...marks, this.mark);
     if (!solid.length) this.sheet.append(make("text", { x: width / 2, y: middle, "text-anchor": "middle" }, "nothing to show"));
@@ -113,13 +121,57 @@ class Chart {
     return [Math.min(least, ...ends), Math.max(most, ...ends)];
   }
 
+  /** What values can be, whatever their interval says. */
+  possible() {
+    const means = this.shown().flatMap((series) => series.points.map((point) => point[1])).filter((value) => value !== null);
+    if (Math.min(...means, 0) < 0) return [-Infinity, Infinity];
+    return [0, this.axes.y.unit === "%" && Math.max(...means, 0) <= 100 ? 100 : Infinity];
+  }
+
+  /** Marks where the first and the last run behind a mean end. */
+  ends() {
+    const { x, y } = this;
+    return this.shown().filter(apart).flatMap((series) => {
+      const known = series.points.filter((point) => point[1] !== null);
+      const spot = (end) => {
+        const right = known.find((point) => point[0] >= end) ?? known[known.length - 1];
+        const left = known.findLast((point) => point[0] <= end) ?? right;
+        const way = right[0] > left[0] ? (end - left[0]) / (right[0] - left[0]) : 0;
+        return [x(end), y(mix(left[1], right[1], way))];
+      };
+      const [[x1, y1], [x2, y2]] = series.ends.map(spot);
+      return [
+        make("circle", { cx: x1, cy: y1, r: 4.2, "stroke-width": 1.8, "data-end": "first", style: `fill:var(--card);stroke:${colour(series.colour)}` }),
+        make("path", { d: `M${x2},${y2 - 6}l6,6l-6,6l-6,-6Z`, "data-end": "last", style: `fill:${colour(series.colour)};stroke:var(--card)` }),
+      ];
+    });
+  }
+
+  /** The drawing as a file. */
+  picture() {
+    const { width, height } = this.sheet.viewBox.baseVal;
+    this.point(null);
+    const names = this.data.series.length > 1 ? this.shown().map((series) => ({ ...series, line: this.data.kind !== "bars" })) : [];
+    return sheetOf(this.data.title, width, height, [standalone(this.sheet)], names, this.note.textContent);
+  }
+
+  /** The numbers of this view. */
+  rows() {
+    const { x: xAxis, y: yAxis } = this.axes;
+    const at = (value) => xAxis.ticks.find((tick) => tick.at === value)?.label ?? value;
+    const lines = this.shown().flatMap((series) => series.points.map((point) => [series.label, at(point[0]), ...point.slice(1)]));
+    return [["series", xAxis.label, yAxis.label, "95 % from", "95 % to", "runs", "of runs"], ...lines];
+  }
+
   curves() {
     const { x, y } = this;
+    const [floor, ceiling] = this.possible();
+    const edge = (value) => y(clamp(value, floor, ceiling));
     return this.shown().flatMap((series) => {
       const points = series.points.filter((point) => point[1] !== null);
       const banded = points.filter((point) => point[2] !== null && point[4] >= BAND_SEEDS);
       const style = `stroke:${colour(series.colour)};opacity:${series.opacity}`;
-      const outline = [...banded.map((p) => [x(p[0]), y(p[3])]), ...banded.reverse().map((p) => [x(p[0]), y(p[2])])];
+      const outline = [...banded.map((p) => [x(p[0]), edge(p[3])]), ...banded.reverse().map((p) => [x(p[0]), edge(p[2])])];
       const path = points.map((p, place) => `${place ? "L" : "M"}${x(p[0]).toFixed(1)},${y(p[1]).toFixed(1)}`).join("");
       return [
         make("polygon", { points: outline.map((spot) => spot.map((v) => v.toFixed(1)).join()).join(" "), style: `fill:${colour(series.colour)};opacity:.16` }),
@@ -133,7 +185,8 @@ class Chart {
     const { x, y, bottom, top } = this;
     const shown = this.shown();
     const width = 0.8 / Math.max(shown.length, 1);
-    const cap = (centre, value) => (value < bottom || value > top ? "" : `M${centre - 4},${y(value)}h8`);
+    // An interval that goes on beyond the axis ends in an arrow head.
+    const cap = (centre, value) => (value < bottom ? `M${centre - 4},${y(bottom) - 6}l4,6l4,-6` : value > top ? `M${centre - 4},${y(top) + 6}l4,-6l4,6` : `M${centre - 4},${y(value)}h8`);
     return shown.flatMap((series, place) => series.points.flatMap((p) => {
       const left = x(p[0] - 0.4 + place * width);
       const right = x(p[0] - 0.4 + (place + 1) * width);

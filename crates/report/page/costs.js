@@ -15,7 +15,7 @@ class Costs {
 
   draw() {
     const set = this.sets[this.set];
-    const choices = make("div", { class: "tabs" });
+    const choices = make("div", { class: "tabs", role: "group", "aria-label": "How far" });
     if (this.sets.length > 1) {
       choices.append(this.pick("Runs of", this.sets.map((other) => other.title), this.set, (index) => { this.set = index; this.until = 0; this.draw(); }));
     }
@@ -54,6 +54,33 @@ class Costs {
       .filter((item) => item.most > 0).sort((a, b) => (single ? b.most - a.most : 0));
     const keys = used.map((item) => make("li", {}, make("i", { style: `background:${colour(item.colour)}` }), item.label,
       ...(single ? [` ${withUnit(item.most, table.unit)}, ${shareOf(item.most / table.rows[0].sum)}`] : [])));
-    return make("div", {}, make("h3", {}, name), make("div", { class: "stack" }, ...bars), make("ul", { class: "keys" }, ...keys));
+    const title = [name, set.title].filter(Boolean).join(", ");
+    const saves = roving(downloads(title, () => this.picture(title, used, table, set), () => this.rows(items, table, set)));
+    return make("div", {}, make("div", { class: "head" }, make("h3", {}, name), saves), make("div", { class: "stack" }, ...bars), make("ul", { class: "keys" }, ...keys));
+  }
+
+  /** The bars as a file. */
+  picture(title, used, table, set) {
+    const most = Math.max(...table.rows.map((row) => row.sum ?? 0), Number.MIN_VALUE);
+    const [ink, width] = [paint("ink"), 720];
+    const bars = table.rows.flatMap((row, place) => {
+      const y = 8 + 30 * place;
+      let left = 160;
+      const parts = row.sum === null ? [] : used.map((item) => {
+        const long = 420 * row.items[item.index] / most;
+        left += long;
+        return make("rect", { x: left - long, y, width: long, height: 20, fill: paint(item.colour) });
+      });
+      const words = (x, text) => make("text", { x, y: y + 15, "font-size": 12, fill: ink }, text);
+      const who = set.rows[place].length > 22 ? `${set.rows[place].slice(0, 21)}…` : set.rows[place];
+      return [words(12, who), ...parts, words(left + 8, row.sum === null ? "not reached" : withUnit(row.sum, table.unit))];
+    });
+    return sheetOf(title, width, 8 + 30 * table.rows.length, bars, used);
+  }
+
+  /** The numbers behind them. */
+  rows(items, table, set) {
+    const lines = table.rows.map((row, place) => [set.rows[place], row.sum, ...items.map((_, index) => row.items[index] ?? null)]);
+    return [["", `sum (${table.unit})`, ...items.map((item) => `${item.label} (${table.unit})`)], ...lines];
   }
 }

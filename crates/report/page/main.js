@@ -1,6 +1,7 @@
 // Puts everything into its place.
 
 theme.start();
+document.querySelectorAll(".scroll").forEach(watchWidth);
 document.querySelectorAll("[data-chart]").forEach((place) => new Chart(place, DATA.charts[Number(place.dataset.chart)]));
 document.querySelectorAll("[data-costs]").forEach((place) => new Costs(place, DATA.costs));
 

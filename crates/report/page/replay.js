@@ -1,8 +1,5 @@
 // The map, round by round.
 
-/** Seconds that a round takes at normal speed. */
-const ROUND_S = 2.6;
-
 class Replay {
   constructor(place, replay) {
     this.scene = new Scene(replay);
@@ -28,9 +25,10 @@ class Replay {
     const rounds = frames.length;
     this.canvas = make("canvas", { role: "img", onpointermove: (event) => this.hover(event), onpointerleave: () => tip.hide() });
     this.ground = make("div", {}, this.canvas);
-    this.now = Object.fromEntries(["round", "clock", "energy", "accuracy"].map((name) => [name, make("dd", { "data-now": name })]));
-    const names = { round: "round", clock: "simulated time", energy: "energy so far", accuracy: "test accuracy" };
-    const facts = Object.entries(this.now).map(([name, value]) => make("div", {}, make("dt", {}, names[name]), value));
+    const names = { clock: "simulated time", round: "round", energy: "energy so far", accuracy: "test accuracy" };
+    this.now = Object.fromEntries(Object.keys(names).map((name) => [name, make("dd", { "data-now": name })]));
+    this.tested = make("dt", {}, names.accuracy);
+    const facts = Object.entries(this.now).map(([name, value]) => make("div", {}, name === "accuracy" ? this.tested : make("dt", {}, names[name]), value));
     this.fleet = this.replay.uavs.map((uav, place) => ({
       name: make("span", {}, make("i", { class: "dot", style: `background:${colour(DATA.uav_colours[place % DATA.uav_colours.length])}` }), `UAV ${uav}`),
       charge: make("i"), percent: make("span", { class: "percent" }), words: make("span"),
@@ -39,34 +37,39 @@ class Replay {
     this.signs = SIGNS.map(([text]) => ({ canvas: make("canvas", { "aria-hidden": "true" }), text }));
     const signs = make("ul", { class: "signs", "aria-label": "Signs" }, ...this.signs.map((sign) => make("li", {}, sign.canvas, sign.text)));
 
-    this.play = make("button", { type: "button", class: "play", onclick: () => (this.playing ? this.pause() : this.start()) }, "▶ Play");
+    this.play = make("button", { type: "button", class: "play", id: "play", onclick: () => (this.playing ? this.pause() : this.start()) }, "▶ Play");
     const step = (name, by, label) => make("button", { type: "button", "aria-label": label, onclick: () => { this.pause(); this.go(by < 0 ? Math.ceil(this.time) - 1 : Math.floor(this.time) + 1); } }, name);
     this.slider = make("input", {
       type: "range", min: 0, max: rounds, step: 0.02, "aria-label": "Round", "data-replay": "slider",
-      oninput: () => { this.pause(); this.go(Number(this.slider.value)); }, onkeydown: (event) => this.key(event),
+      oninput: () => { this.pause(); this.go(Number(this.slider.value)); },
     });
     const speeds = [0.5, 1, 2, 4, 8].map((speed) => make("option", { value: speed, ...(speed === 1 ? { selected: "" } : {}) }, `${speed}×`));
     const speed = make("label", {}, "Speed ", make("select", { onchange: (event) => { this.speed = Number(event.target.value); } }, ...speeds));
     this.track = make("svg", { preserveAspectRatio: "none", viewBox: "0 0 1000 34", "aria-hidden": "true" });
-    const controls = make("div", { class: "controls" },
-      make("div", { class: "buttons" }, step("‹", -1, "Round before"), this.play, step("›", 1, "Next round")),
-      make("div", { class: "track" }, this.track, this.slider), speed);
+    this.pace = make("span", { class: "pace", "data-now": "pace" });
+    const controls = make("div", { class: "controls", onkeydown: (event) => this.key(event) },
+      make("div", { class: "buttons" }, this.play, step("‹", -1, "Round before"), step("›", 1, "Next round")),
+      make("div", { class: "track" }, this.track, this.slider), make("div", { class: "speed" }, speed, this.pace));
 
     this.lines = frames.map((frame, place) => make("button", { type: "button", onclick: () => { this.pause(); this.go(place + 1); } },
       make("span", { class: "when" }, `Round ${frame.round}`),
       make("span", {}, make("span", { class: "quiet" }, frame.summary), ...frame.events.map((event) => make("em", {}, `${MARKS[event.kind] ?? "•"} ${event.text}`)))));
-    this.log = make("ol", { class: "log", "aria-label": "What happened" }, ...this.lines.map((line) => make("li", {}, line)));
+    this.log = roving(make("ol", { class: "log", "aria-label": "What happened; arrow keys go from round to round" }, ...this.lines.map((line) => make("li", {}, line))));
     const side = make("div", { class: "side" }, make("dl", { class: "now" }, ...facts), make("ul", { class: "fleet", "aria-label": "Fleet" }, ...rows), this.log);
-    this.place.replaceChildren(make("div", { class: "replay" }, this.ground, side, controls, signs), ...this.notes());
+    this.place.replaceChildren(make("div", { class: "replay" }, this.ground, controls, side, signs), ...this.notes());
     this.drawTrack();
   }
 
   notes() {
     const { every, devices, frames, rounds } = this.replay;
-    const notes = [];
-    if (every > 1) notes.push(`Every ${every}th of ${number(devices)} devices is drawn.`);
-    if (frames.length < rounds) notes.push(`The first ${number(frames.length)} of ${number(rounds)} rounds.`);
-    return notes.length ? [make("p", { class: "note" }, notes.join(" "))] : [];
+    const { timeline } = this.scene;
+    const capped = timeline.rounds.some((round) => round.parts.some((part) => part.seconds === MOST_S));
+    const notes = [`At speed 1× a second shows ${spanWords(timeline.rate)} of the simulation. What would be over in less than ${LEAST_S} s is slowed down`
+      + `${capped ? `, what would take longer than ${MOST_S} s is sped up` : ""}; the pace of the moment stands beside the speed. Devices move between rounds, while the clock stands still. `
+      + "Within a round energy and batteries are taken on the straight line."];
+    if (every > 1) notes.push(`Every ${every}th of ${counted(devices, "device")} is drawn.`);
+    if (frames.length < rounds) notes.push(`The first ${number(frames.length)} of ${counted(rounds, "round")}.`);
+    return [make("p", { class: "note" }, notes.join(" "))];
   }
 
   drawSigns() {
@@ -95,21 +98,24 @@ class Replay {
     this.track.replaceChildren(...area, ...marks);
   }
 
+  /** Room for everything that is drawn, and for the numbers along two sides. */
   fit() {
-    const [width, height] = this.replay.area;
+    const [west, east, south, north] = this.scene.bounds();
+    const [width, height] = [east - west, north - south];
     const wide = Math.max(this.ground.clientWidth, 200);
     const shape = clamp(height / width, 0.35, 1.4);
     const tall = Math.min(wide * shape, Math.max(window.innerHeight * 0.85, 320));
+    const room = { left: 36, right: 12, top: 14, bottom: 30 };
     this.canvas.style.height = `${tall}px`;
     this.pen.size(wide, tall);
-    this.scale = Math.min((wide - 30) / width, (tall - 30) / height);
-    this.left = (wide - width * this.scale) / 2;
-    this.top = (tall + height * this.scale) / 2;
+    this.scale = Math.min((wide - room.left - room.right) / width, (tall - room.top - room.bottom) / height);
+    this.left = (room.left + wide - room.right - width * this.scale) / 2 - west * this.scale;
+    this.foot = (room.top + tall - room.bottom + height * this.scale) / 2 + south * this.scale;
     this.draw();
   }
 
   x(metres) { return this.left + metres * this.scale; }
-  y(metres) { return this.top - metres * this.scale; }
+  y(metres) { return this.foot - metres * this.scale; }
 
   start() {
     if (this.time >= this.scene.rounds) this.time = 0;
@@ -120,17 +126,18 @@ class Replay {
       if (!this.playing) return;
       const passed = last === null ? 0 : Math.min((stamp - last) / 1000, 0.25);
       last = stamp;
-      this.step(passed * this.speed / ROUND_S);
+      this.step(passed * this.speed);
       requestAnimationFrame(tick);
     };
     requestAnimationFrame(tick);
   }
 
-  /** Advances; who wants no motion sees whole rounds only. */
-  step(rounds) {
-    this.pending = (this.pending ?? 0) + rounds;
-    if (this.still.matches && this.pending < 1) return;
-    this.go(this.still.matches ? Math.floor(this.time) + 1 : this.time + this.pending);
+  /** Advances by seconds of watching; who wants no motion sees whole rounds only. */
+  step(seconds) {
+    this.pending = (this.pending ?? 0) + seconds;
+    const next = this.scene.timeline.after(this.time, this.pending);
+    if (this.still.matches && next < Math.floor(this.time) + 1) return;
+    this.go(this.still.matches ? Math.floor(this.time) + 1 : next);
     this.pending = 0;
     if (this.time >= this.scene.rounds) this.pause();
   }
@@ -141,8 +148,10 @@ class Replay {
   }
 
   key(event) {
+    if (event.target.tagName === "SELECT") return;
     const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 5, PageDown: -5, Home: -Infinity, End: Infinity }[event.key];
-    if (event.key === " ") { event.preventDefault(); this.play.click(); return; }
+    // Buttons are pressed by the space bar as they are.
+    if (event.key === " " && event.target === this.slider) { event.preventDefault(); this.play.click(); return; }
     if (by === undefined) return;
     event.preventDefault();
     this.pause();
@@ -161,22 +170,28 @@ class Replay {
   }
 
   tell(scene) {
-    const { frame, place, uavs } = scene;
+    const { frame, place, share, uavs, clock, energy, tested } = scene;
+    const { timeline } = this.scene;
+    const whole = timeline.rounds[timeline.rounds.length - 1].end;
+    this.now.clock.textContent = clockWords(clock, whole, timeline.rate * ROUND_S);
+    this.now.energy.textContent = energyWords(energy);
+    const pace = timeline.rateAt(place, share) * this.speed;
+    this.pace.textContent = pace > 0 ? `1\u00a0s shows ${spanWords(pace)}` : "the clock stands";
+    this.tested.textContent = tested ? `test accuracy after round ${tested.round}` : "test accuracy";
+    this.now.accuracy.textContent = !tested ? "not tested yet" : tested.accuracy === null ? "n/a" : `${(100 * tested.accuracy).toFixed(2)}\u00a0%`;
     this.slider.value = this.time;
     this.fleet.forEach((row, uav) => {
-      const { charge, status, trained } = uavs[uav];
+      const { charge, status, trained, flying } = uavs[uav];
       row.charge.style.width = `${status === 3 ? 0 : 100 * clamp(charge, 0, 1)}%`;
       row.charge.style.background = colour(chargeColour(charge));
       row.percent.textContent = status === 3 ? "–" : `${Math.round(100 * charge)}\u00a0%`;
-      row.words.textContent = status !== 0 ? STATUS[status] : frame.aggregator === uav ? `${trained} dev. ★` : `${trained} devices`;
+      row.words.textContent = flying ? "on its way" : status !== 0 ? STATUS[status] : `${counted(trained, "device")}${frame.aggregator === uav ? " ★" : ""}`;
       row.name.parentElement.className = status === 0 ? "" : "gone";
     });
     if (this.shownRound === place) return;
     this.shownRound = place;
     this.now.round.textContent = `${frame.round} of ${this.replay.rounds}`;
-    for (const name of ["clock", "energy"]) this.now[name].textContent = frame[name];
-    this.now.accuracy.textContent = frame.accuracy === null ? "n/a" : `${(100 * frame.accuracy).toFixed(2)}\u00a0%`;
-    const told = `Round ${frame.round}, ${frame.clock}: ${frame.summary}`;
+    const told = `Round ${frame.round}, over at ${spanWords(frame.clock_s)}: ${frame.summary}`;
     this.slider.setAttribute("aria-valuetext", told);
     this.canvas.setAttribute("aria-label", `Map. ${[told, ...frame.events.map((event) => event.text)].join(" ")}`);
     this.lines.forEach((line, index) => (index === place ? line.setAttribute("aria-current", "true") : line.removeAttribute("aria-current")));
@@ -198,6 +213,7 @@ class Replay {
     this.drawExchange(scene);
     pen.base(this.x(this.replay.base[0]), this.y(this.replay.base[1]));
     this.drawFleet(scene);
+    this.drawScale();
   }
 
   drawGround() {
@@ -206,28 +222,59 @@ class Replay {
     const [width, height] = this.replay.area;
     to.fillStyle = ink.land;
     to.fillRect(this.x(0), this.y(height), width * this.scale, height * this.scale);
-    to.strokeStyle = ink.faint;
     to.lineWidth = 1;
-    const step = ticks(0, Math.max(width, height), 5)[1];
-    for (let at = 0; at <= Math.max(width, height); at += step) {
-      if (at <= width) pen.line(this.x(at), this.y(0), this.x(at), this.y(height));
-      if (at <= height) pen.line(this.x(0), this.y(at), this.x(width), this.y(at));
+    const longest = Math.max(width, height);
+    const step = ticks(0, longest, clamp(Math.floor(longest * this.scale / 70), 2, 8))[1];
+    const [unit, size] = longest >= 2000 ? ["km", 1000] : ["m", 1];
+    // Numbers stand at the edge of the map, beyond every circle.
+    const [edge, foot] = [28, pen.height - 24];
+    const soft = { font: "11px", fill: ink.soft };
+    for (let at = 0; at <= longest * (1 + 1e-9); at += step) {
+      to.strokeStyle = ink.faint;
+      if (at <= width) {
+        pen.line(this.x(at), this.y(0), this.x(at), this.y(height));
+        to.strokeStyle = ink.line;
+        pen.line(this.x(at), foot, this.x(at), foot + 4);
+        pen.words(number(at / size), this.x(at), foot + 16, soft);
+      }
+      to.strokeStyle = ink.faint;
+      if (at <= height) {
+        pen.line(this.x(0), this.y(at), this.x(width), this.y(at));
+        to.strokeStyle = ink.line;
+        pen.line(edge, this.y(at), edge + 4, this.y(at));
+        pen.words(number(at / size), edge - 3, this.y(at) + 4, { ...soft, align: "right" });
+      }
     }
     to.strokeStyle = ink.line;
+    pen.line(edge + 4, foot, pen.width, foot);
+    pen.line(edge + 4, 0, edge + 4, foot);
     to.strokeRect(this.x(0), this.y(height), width * this.scale, height * this.scale);
-    const [left, foot] = [this.x(width) - step * this.scale, this.y(0) + 10];
-    pen.line(left, foot, this.x(width), foot);
+    pen.words(unit, edge - 3, foot + 16, { ...soft, align: "right" });
+  }
+
+  /** How long a tick is, in the corner where numbers end. */
+  drawScale() {
+    const { pen } = this;
+    const longest = Math.max(...this.replay.area);
+    const step = ticks(0, longest, clamp(Math.floor(longest * this.scale / 70), 2, 8))[1];
+    const [right, foot] = [pen.width - 12, pen.height - 34];
+    const left = right - step * this.scale;
+    const { to, ink } = pen;
+    to.strokeStyle = ink.ink;
+    to.lineWidth = 1.5;
+    pen.line(left, foot, right, foot);
+    for (const end of [left, right]) pen.line(end, foot - 4, end, foot + 4);
     const length = step >= 1000 ? `${number(step / 1000)} km` : `${number(step)} m`;
-    pen.words(length, left - 6, foot + 4, { font: "11px", fill: ink.soft, align: "right" });
+    pen.words(length, (left + right) / 2, foot - 6, { font: "11px", fill: ink.ink, halo: ink.card });
   }
 
   /** From each device to its UAV, and on it what it sends. */
-  drawSpokes({ devices, uavs, share, frame, place }) {
+  drawSpokes({ devices, uavs, done, frame, place }) {
     const { pen } = this;
     const { to } = pen;
-    const training = over(share, PHASES.train);
+    const training = done.train;
     const busy = training > 0 && training < 1;
-    if (devices.part.length > 600 || share < PHASES.train[0]) return;
+    if (devices.part.length > 600 || done.roam < 1) return;
     const turns = clamp(frame.edge, 1, 3);
     to.lineWidth = 1;
     devices.part.forEach((part, device) => {
@@ -258,26 +305,26 @@ class Replay {
   }
 
   /** Edge models to the aggregator, and the global model back. */
-  drawExchange({ frame, uavs, share }) {
+  drawExchange({ frame, uavs, done }) {
     const { pen } = this;
     for (const uav of uavs.filter((uav) => uav.moved && uav.presence > 0)) {
       const [fromX, fromY] = uav.moved.from;
-      if (share > PHASES.fly[0]) pen.arrow(this.x(fromX), this.y(fromY), this.x(uav.x), this.y(uav.y), pen.ink.accent);
+      if (done.fly > 0) pen.arrow(this.x(fromX), this.y(fromY), this.x(uav.x), this.y(uav.y), pen.ink.accent);
     }
     const aggregator = frame.aggregator === null ? null : uavs[frame.aggregator];
-    if (!aggregator || share < PHASES.offload[0]) return;
-    const [there, back] = [over(share, PHASES.offload), over(share, PHASES.broadcast)];
+    const [there, back] = [done.offload, done.broadcast];
+    if (!aggregator || there === 0) return;
     const [x2, y2] = [this.x(aggregator.x), this.y(aggregator.y)];
     uavs.forEach((uav, place) => {
-      if (place === frame.aggregator || uav.fallen > 0 || (uav.presence < 1 && !uav.flying)) return;
+      if (place === frame.aggregator || uav.presence < 1) return;
       const [x1, y1] = [this.x(uav.x), this.y(uav.y)];
-      pen.link(x1, y1, x2, y2, uav.flying ? 0.2 : 0.55, back < 1 ? (back > 0 ? 40 : -40) * share : 0);
+      pen.link(x1, y1, x2, y2, 0.55, back > 0 ? 12 * back : -12 * there);
       const way = smooth(back > 0 ? 1 - back : there);
       if (back < 1 && (back > 0 ? uav.status === 0 : uav.trained)) pen.disc(mix(x1, x2, way), mix(y1, y2, way), 5, back > 0 ? pen.ink.yellow : pen.uavInk(place), pen.ink.ink, 1);
     });
   }
 
-  drawFleet({ frame, uavs, share }) {
+  drawFleet({ frame, uavs, done }) {
     const { pen } = this;
     const crowd = uavs.length > 24;
     const size = (crowd ? 0.7 : 1.25) * clamp(pen.width / 640, 0.75, 1.1);
@@ -285,14 +332,14 @@ class Replay {
     uavs.forEach((uav, place) => {
       let [x, y] = [this.x(uav.x), this.y(uav.y)];
       const number = String(this.replay.uavs[place]);
-      if (uav.presence === 0 && uav.fallen === 0) {
+      if (uav.presence === 0 && uav.fallen === 0 && !uav.flying) {
         // At home, in a row beside the base.
         [x, y] = [this.x(this.replay.base[0]) + 26 + 24 * parked++, this.y(this.replay.base[1]) - 2];
         pen.drone(x, y, place, 0.8, 0.75);
         pen.words(number, x, y - 12, { font: "600 10px", fill: pen.ink.soft, halo: pen.ink.land });
         return;
       }
-      if (frame.aggregator === place && share >= PHASES.fly[1] && uav.fallen === 0) {
+      if (frame.aggregator === place && done.fly === 1 && uav.presence === 1) {
         pen.to.globalAlpha = 0.35;
         pen.disc(x, y, 19 * size, pen.ink.yellow);
         pen.to.globalAlpha = 1;
@@ -301,7 +348,7 @@ class Replay {
       if (uav.fallen > 0) pen.cross(x, y, size * 1.1, uav.fallen);
       pen.words(number, x - 15 * size, y - 9 * size, { font: `700 ${crowd ? 10 : 13}px`, halo: pen.ink.land });
       if (uav.fallen === 0 && !crowd) pen.battery(x, y + 19 * size, uav.charge);
-      if (frame.aggregator === place && share >= PHASES.fly[1] && uav.fallen === 0) pen.star(x + 14 * size, y - 14 * size, 1.5 * size);
+      if (frame.aggregator === place && done.fly === 1 && uav.presence === 1) pen.star(x + 14 * size, y - 14 * size, 1.5 * size);
     });
   }
 
@@ -321,7 +368,7 @@ class Replay {
     if (uav >= 0) {
       const { status, charge, trained } = scene.uavs[uav];
       return tip.show(event.clientX, event.clientY, make("strong", {}, `UAV ${this.replay.uavs[uav]}, ${STATUS[status]}`),
-        tip.row("battery", `${number(100 * charge)}\u00a0%`), tip.row("devices trained", String(trained)));
+        tip.row("battery", `${number(100 * charge)}\u00a0%`), tip.row("devices in this round", String(trained)));
     }
     const device = near(scene.devices.x.map((dx, index) => [dx, scene.devices.y[index]]), 9);
     if (device < 0) return tip.hide();
@@ -329,6 +376,15 @@ class Replay {
     const did = part >= 0 ? `trained with UAV ${this.replay.uavs[part]}` : part === -1 ? "covered, not selected" : "not covered";
     return tip.show(event.clientX, event.clientY, make("strong", {}, `Device ${device * this.replay.every}`), did);
   }
+}
+
+/** How long something takes: 91 ms, 4.5 s, 2 min 3 s, 1 h 20 min. */
+function spanWords(seconds) {
+  const pair = (many, of, large, small) => `${Math.floor(many / of)}\u00a0${large} ${many % of}\u00a0${small}`;
+  if (seconds === 0) return "0\u00a0s";
+  if (seconds < 0.9995) return seconds < 1e-3 ? `${number(Number((seconds * 1e6).toPrecision(3)))}\u00a0µs` : `${number(Number((seconds * 1e3).toPrecision(3)))}\u00a0ms`;
+  if (seconds < 59.95) return `${number(Number(seconds.toPrecision(3)))}\u00a0s`;
+  return seconds < 3599.5 ? pair(Math.round(seconds), 60, "min", "s") : pair(Math.round(seconds / 60), 60, "h", "min");
 }
 
 const STATUS = ["active", "away", "grounded", "lost"];

@@ -1,17 +1,14 @@
 // Where everybody is at a moment of a replay. Time runs in rounds: round 3 is told from 2 to 3.
 
-/** The parts of a round, in the order of the simulation. */
-const PHASES = { roam: [0, 0.22], train: [0.22, 0.58], fly: [0.58, 0.72], offload: [0.72, 0.84], broadcast: [0.84, 0.94], leave: [0.9, 1] };
-
-/** How much of a span is over, 0 to 1. */
-const over = (share, [from, to]) => clamp((share - from) / (to - from), 0, 1);
 const smooth = (share) => share * share * (3 - 2 * share);
 
 class Scene {
   constructor(replay) {
     this.replay = replay;
     this.frames = replay.frames;
+    this.timeline = new Timeline(this.frames);
     this.starts = this.frames.map((frame, place) => frame.fleet.map((_, uav) => this.start(place, uav)));
+    this.journeys = replay.uavs.map((_, uav) => this.journeysOf(uav));
   }
 
   get rounds() { return this.frames.length; }
@@ -30,48 +27,102 @@ class Scene {
     return { x: atX, y: atY, charge, status: returned ? 0 : before, moved, returned, left: this.told(place, uav, "left"), lost: this.told(place, uav, "lost") };
   }
 
+  /** Flights to the base and back, as long as they take at the UAV's speed. */
+  journeysOf(uav) {
+    const journeys = [];
+    this.frames.forEach((frame, place) => {
+      const left = this.told(place, uav, "left");
+      if (!left) return;
+      const [x, y, , , , trained] = frame.fleet[uav];
+      const { start, end } = this.timeline.rounds[place];
+      // Who has no devices leaves before anybody trains.
+      const leaves = trained ? end : start;
+      const flight = Math.hypot(x - this.replay.base[0], y - this.replay.base[1]) / this.replay.speed;
+      const back = left.returns_at_s ?? Infinity;
+      journeys.push({ x, y, leaves, home: leaves + flight, starts: Math.max(back - flight, leaves + flight), back });
+    });
+    return journeys;
+  }
+
+  /** Where a UAV that has left is: on its way, or at the base. */
+  away(uav, clock) {
+    const journey = this.journeys[uav].findLast((one) => one.leaves <= clock);
+    if (!journey) return null;
+    const [baseX, baseY] = this.replay.base;
+    const way = clock < journey.home ? (clock - journey.leaves) / (journey.home - journey.leaves)
+      : clock > journey.starts && journey.back > journey.starts ? clamp((journey.back - clock) / (journey.back - journey.starts), 0, 1) : 1;
+    return { x: mix(journey.x, baseX, way), y: mix(journey.y, baseY, way), flying: way < 1 ? 1 : 0 };
+  }
+
   at(time) {
     const place = clamp(Math.ceil(time) - 1, 0, this.rounds - 1);
     const share = clamp(time - place, 0, 1);
     const frame = this.frames[place];
-    const uavs = frame.fleet.map((_, uav) => this.uav(place, uav, share));
-    return { place, share, frame, uavs, devices: this.devices(place, share) };
+    const before = place === 0 ? null : this.frames[place - 1];
+    const clock = this.timeline.clock(place, share);
+    const elapsed = this.timeline.elapsed(place, share);
+    const done = Object.fromEntries(PARTS.map((name) => [name, this.timeline.over(place, share, name)]));
+    const uavs = frame.fleet.map((_, uav) => this.uav(place, uav, { share, clock, elapsed, done }));
+    return {
+      place, share, frame, clock, done, uavs, devices: this.devices(place, done.roam),
+      energy: mix(before?.energy_j ?? 0, frame.energy_j, elapsed),
+      // A model is tested when its round is over.
+      tested: share >= 1 ? frame : before,
+    };
   }
 
-  uav(place, uav, share) {
+  uav(place, uav, { share, clock, elapsed, done }) {
     const start = this.starts[place][uav];
     const [, , after, , chargeAfter, trained] = this.frames[place].fleet[uav];
-    const [baseX, baseY] = this.replay.base;
     let { x, y } = start;
     let [presence, fallen, flying] = [start.status === 0 ? 1 : 0, start.status === 3 ? 1 : 0, 0];
-    if (start.returned) {
-      const home = smooth(over(share, PHASES.roam));
-      [x, y, presence, flying] = [mix(baseX, x, home), mix(baseY, y, home), home, home < 1 ? 1 : 0];
-    }
     if (start.moved) {
-      const way = smooth(over(share, PHASES.fly));
+      const way = smooth(done.fly);
       [x, y] = [mix(x, start.moved.to[0], way), mix(y, start.moved.to[1], way)];
     }
-    if (start.left) {
-      // Who had no devices left before anybody trained.
-      const way = smooth(over(share, trained ? PHASES.leave : [0.08, 0.3]));
-      [x, y, presence, flying] = [mix(x, baseX, way), mix(y, baseY, way), 1 - way, way < 1 ? 1 : 0];
+    const gone = start.left ? (trained ? share >= 1 : done.roam > 0) : start.status === 1 || start.status === 2;
+    if (gone) {
+      const away = this.away(uav, clock) ?? { x: this.replay.base[0], y: this.replay.base[1], flying: 0 };
+      ({ x, y, flying } = away);
+      presence = 0;
     }
     if (start.lost) {
-      const when = start.lost.at === 0 ? 0.14 : mix(...PHASES.train, start.lost.at);
-      fallen = over(share, [when, when + 0.1]);
-      presence = 1 - fallen;
+      const when = start.lost.at === 0 ? done.roam : done.train >= start.lost.at ? 1 : 0;
+      [fallen, presence] = [when, 1 - when];
     }
-    const status = share >= 1 ? after : start.status === 0 && presence === 0 ? after : start.status;
-    return { x, y, presence, fallen, flying, status, charge: mix(start.charge, chargeAfter, share), trained, moved: start.moved };
+    const status = share >= 1 || fallen === 1 || (gone && start.left) ? after : start.status;
+    return { x, y, presence, fallen, flying, status, charge: mix(start.charge, chargeAfter, elapsed), trained, moved: start.moved };
   }
 
-  devices(place, share) {
+  devices(place, roamed) {
     const frame = this.frames[place];
     const before = this.frames[Math.max(place - 1, 0)];
-    const way = smooth(over(share, PHASES.roam));
+    const way = smooth(roamed);
     const x = frame.x.map((to, device) => mix(before.x[device], to, way));
     const y = frame.y.map((to, device) => mix(before.y[device], to, way));
     return { x, y, part: way > 0.5 ? frame.uav : before.uav };
+  }
+
+  /** Metres from left to right and from bottom to top that hold the area, the base and every circle; but no more beyond the area than it
+      is long, lest it become a dot. */
+  bounds() {
+    const { area: [width, height], base, radius } = this.replay;
+    const most = Math.max(width, height);
+    const bounds = [0, width, 0, height];
+    const reach = (x, y, around) => {
+      bounds[0] = Math.min(bounds[0], Math.max(x - around, -most));
+      bounds[1] = Math.max(bounds[1], Math.min(x + around, width + most));
+      bounds[2] = Math.min(bounds[2], Math.max(y - around, -most));
+      bounds[3] = Math.max(bounds[3], Math.min(y + around, height + most));
+    };
+    reach(base[0], base[1], 0);
+    for (const frame of this.frames) {
+      frame.fleet.forEach(([x, y]) => reach(x, y, radius));
+      for (const { from, to } of frame.events) {
+        if (from) reach(...from, radius);
+        if (to) reach(...to, radius);
+      }
+    }
+    return bounds;
   }
 }

@@ -45,9 +45,12 @@ pub fn curves_svg(
     let (least, most) = range(|point| point.1);
     let x = Scale::new(range(|point| point.0), (PLOT.left, PLOT.right));
     let y = Scale::new((least.min(0.0), most.min(y_most)), (PLOT.bottom, PLOT.top));
+    // Episodes and steps are counted: there is no half of one.
+    let whole = all.iter().flatten().all(|point| point.0.fract() == 0.0);
+    let least_step = if whole { 1.0 } else { 0.0 };
     let x_axis = Axis {
         scale: x,
-        ticks: x.ticks(8, 0.0),
+        ticks: x.ticks(8, least_step),
         label: x_label,
     };
     let y_axis = Axis {

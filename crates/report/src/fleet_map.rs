@@ -4,17 +4,12 @@ use aerofed::decide::redeploy::CoverageCounts;
 use aerofed::geometry::Point;
 use aerofed::scenario::Area;
 
+use crate::ground::{Ground, TOP};
 use crate::map::sample;
 use crate::palette;
-use crate::svg::{Axis, FAINT, Frame, INK, SOFT, Scale, Spot, Svg, axes};
-use crate::units::{count, energy, length_unit, percent};
+use crate::svg::{INK, SOFT, Spot, Svg};
+use crate::units::{count, counted, energy, percent};
 
-/// The longer side of the map, pixels.
-const SIDE: f64 = 540.0;
-/// A strip of land is still drawn this wide.
-const LEAST_SIDE: f64 = 120.0;
-const LEFT: f64 = 62.0;
-const TOP: f64 = 64.0;
 const LEGEND_WIDTH: f64 = 250.0;
 /// The legend's lines need this much height.
 const LEAST_HEIGHT: f64 = 260.0;
@@ -74,11 +69,16 @@ impl Fate {
 /// A map of a redeployment: coverage before (dashed) and after, the flights, and what became of each device.
 #[must_use]
 pub fn fleet_map_svg(map: &FleetMap) -> String {
-    let ground = Ground::new(map.area);
+    let ends = map.moves.iter().flat_map(|&(from, to)| [from, to]);
+    let ground = Ground::new(map.area, ends.map(|at| (at, map.coverage_radius_m)));
     let fates = fates(map);
     let of = |fate: Fate| fates.iter().filter(|&&other| other == fate).count();
     let moved = map.moves.iter().filter(|(from, to)| from != to).count();
-    let title = format!("{} of {} UAVs move", count(moved), count(map.moves.len()));
+    let title = format!(
+        "{} of {} move",
+        count(moved),
+        counted(map.moves.len(), "UAV")
+    );
     let height = (ground.frame.bottom + 52.0).max(TOP + LEAST_HEIGHT);
     let mut svg = Svg::new(ground.frame.right + LEGEND_WIDTH, height, &title);
     svg.text((16.0, 26.0), "font-size=\"15\" font-weight=\"600\"", &title);
@@ -98,7 +98,7 @@ pub fn fleet_map_svg(map: &FleetMap) -> String {
         &format!("font-size=\"12\" fill=\"{SOFT}\""),
         &state,
     );
-    ground.draw(&mut svg, map.area);
+    ground.draw(&mut svg);
     svg.clip("fleet", ground.frame);
     svg.open("clip-path=\"url(#fleet)\"");
     let radius = map.coverage_radius_m * ground.pixels_per_m;
@@ -215,65 +215,6 @@ fn legend(svg: &mut Svg, left: f64, counts: &[(Fate, usize)]) {
     svg.circle(at, 9.0, &before_look());
     let at = line(svg, "coverage now");
     svg.circle(at, 9.0, &after_look());
-}
-
-/// The area on the sheet.
-struct Ground {
-    frame: Frame,
-    x: Scale,
-    y: Scale,
-    pixels_per_m: f64,
-}
-
-impl Ground {
-    fn new(area: &Area) -> Self {
-        let pixels_per_m = SIDE / area.width_m.max(area.height_m);
-        let side = |metres: f64| (metres * pixels_per_m).max(LEAST_SIDE);
-        let frame = Frame {
-            left: LEFT,
-            top: TOP,
-            right: LEFT + side(area.width_m),
-            bottom: TOP + side(area.height_m),
-        };
-        // A strip has air on both sides.
-        let extent = |metres: f64| {
-            let air_m = (side(metres) / pixels_per_m - metres) / 2.0;
-            (-air_m, metres + air_m)
-        };
-        Self {
-            frame,
-            x: Scale::new(extent(area.width_m), (frame.left, frame.right)),
-            y: Scale::new(extent(area.height_m), (frame.bottom, frame.top)),
-            pixels_per_m,
-        }
-    }
-
-    fn spot(&self, point: Point) -> Spot {
-        (self.x.at(point.x_m), self.y.at(point.y_m))
-    }
-
-    fn draw(&self, svg: &mut Svg, area: &Area) {
-        let unit = length_unit(area.width_m.max(area.height_m));
-        let axis = |metres: f64, ends: (f64, f64), label| {
-            let scale = Scale::new((0.0, metres / unit.size), ends);
-            let shown = (ends.1 - ends.0).abs();
-            Axis {
-                scale,
-                ticks: scale.ticks((shown / 80.0) as usize + 1, 0.0),
-                label,
-            }
-        };
-        let corner = self.spot(Point::new(0.0, 0.0));
-        let opposite = self.spot(Point::new(area.width_m, area.height_m));
-        let (east, north) = (
-            format!("east ({})", unit.symbol),
-            format!("north ({})", unit.symbol),
-        );
-        let x = axis(area.width_m, (corner.0, opposite.0), east.as_str());
-        let y = axis(area.height_m, (corner.1, opposite.1), north.as_str());
-        svg.rect(self.frame, &format!("fill=\"#fafaf7\" stroke=\"{FAINT}\""));
-        axes(svg, self.frame, &x, &y);
-    }
 }
 
 #[cfg(test)]

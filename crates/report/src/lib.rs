@@ -9,6 +9,7 @@ mod claims;
 mod curves;
 mod error;
 mod fleet_map;
+mod ground;
 mod map;
 mod page;
 mod palette;

@@ -21,7 +21,7 @@ use crate::palette;
 use crate::panel::panel_svg;
 use crate::svg::escape;
 use crate::table::stop_words;
-use crate::units::count;
+use crate::units::{ENERGY, counted};
 use data::PageData;
 use groups::RunGroup;
 use replay::Replay;
@@ -29,10 +29,12 @@ use replay::Replay;
 const PAGE: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/style.css");
 /// In the order in which they use each other.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("../page/base.js"),
+    include_str!("../page/download.js"),
     include_str!("../page/chart.js"),
     include_str!("../page/costs.js"),
+    include_str!("../page/timeline.js"),
     include_str!("../page/scene.js"),
     include_str!("../page/draw.js"),
     include_str!("../page/replay.js"),
@@ -65,6 +67,7 @@ impl Report {
             costs: self.cost_sets(),
             replays: self.replays(),
             maps: Vec::new(),
+            energy_units: ENERGY.iter().map(|unit| (unit.symbol, unit.size)).collect(),
             uav_colours: (0..7)
                 .map(|uav| palette::name(palette::uav_colour(uav)))
                 .collect(),
@@ -84,10 +87,16 @@ impl Report {
                 )
             })
             .collect();
+        // What moves can be played from the top of the page, however much stands before it.
+        let skip = match data.replays.is_empty() {
+            true => String::new(),
+            false => "<a class=\"skip\" href=\"#play\">Skip to the replay</a>\n".into(),
+        };
         let footer = format!("Written by aerofed {}.", env!("CARGO_PKG_VERSION"));
         let parts = [
             ("title", escape(&title)),
             ("what", escape(&what)),
+            ("skip", skip),
             ("style", colours() + STYLE),
             ("links", links),
             ("sections", body),
@@ -127,9 +136,9 @@ impl Report {
                 Scale::Paper => "paper",
             };
             let what = format!(
-                "{} runs, {} seeds, scale {scale}, aerofed {}",
-                count(results.runs.len()),
-                count(results.seeds.len()),
+                "{}, {}, scale {scale}, aerofed {}",
+                counted(results.runs.len(), "run"),
+                counted(results.seeds.len(), "seed"),
                 results.version
             );
             return ("The paper's claims, and what we found".into(), what);
@@ -141,16 +150,16 @@ impl Report {
         let summary = &first.summary;
         if runs == 1 {
             let what = format!(
-                "method {} · seed {} · {} rounds, {}",
+                "method {} · seed {} · {}, {}",
                 summary.method,
                 summary.seed,
-                count(summary.rounds),
+                counted(summary.rounds, "round"),
                 stop_words(summary.stopped_by)
             );
             return (summary.scenario.clone(), what);
         }
         let labels: Vec<&str> = self.groups.iter().map(|g| g.label.as_str()).collect();
-        let what = format!("{} runs: {}", count(runs), labels.join(" · "));
+        let what = format!("{}: {}", counted(runs, "run"), labels.join(" · "));
         (summary.scenario.clone(), what)
     }
 

@@ -27,6 +27,7 @@ const INDIGO: &str = "#332288";
 const TEAL: &str = "#2A9D9D";
 const RED: &str = "#C1272D";
 const SLATE: &str = "#5F6B7A";
+const ROYAL: &str = "#4363D8";
 const MAGENTA: &str = "#D4119B";
 const LIME: &str = "#6FBF2A";
 const VIOLET: &str = "#8A4FD3";
@@ -35,7 +36,7 @@ const CORAL: &str = "#FF7F7A";
 const SAND: &str = "#C8A26A";
 
 /// What each colour is called in style sheets, and what it turns into on a dark screen.
-pub(crate) const ON_SCREEN: [(&str, &str, &str); 25] = [
+pub(crate) const ON_SCREEN: [(&str, &str, &str); 26] = [
     (ORANGE, "orange", "#F2B134"),
     (SKY, "sky", "#8ACBF3"),
     (GREEN, "green", "#2FBF94"),
@@ -55,6 +56,7 @@ pub(crate) const ON_SCREEN: [(&str, &str, &str); 25] = [
     (TEAL, "teal", "#4CC2C2"),
     (RED, "red", "#EF5A60"),
     (SLATE, "slate", "#A3AFBD"),
+    (ROYAL, "royal", "#8FA4FF"),
     (MAGENTA, "magenta", "#F25CC5"),
     (LIME, "lime", "#9BE05A"),
     (VIOLET, "violet", "#B78AF0"),
@@ -85,7 +87,7 @@ pub(crate) fn look(style: usize) -> Look {
     const PLAIN: usize = 8;
     const COLOURS: [&str; 14] = [
         BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, BROWN, BLACK, WINE, OLIVE, INDIGO, TEAL, RED,
-        SLATE,
+        ROYAL,
     ];
     const DASHES: [&str; 3] = ["", "7 3", "2 3"];
     const FOREIGN: [&str; Styles::METHODS - Styles::FOREIGN] =
@@ -107,6 +109,18 @@ pub(crate) fn look(style: usize) -> Look {
         colour,
         dash,
         opacity: OPACITIES[shade % OPACITIES.len()],
+    }
+}
+
+/// The look among so many series: one alone has nothing to be told from.
+pub(crate) fn look_among(style: usize, series: usize) -> Look {
+    match series {
+        1 => Look {
+            dash: "",
+            opacity: 1.0,
+            ..look(style)
+        },
+        _ => look(style),
     }
 }
 

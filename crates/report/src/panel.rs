@@ -3,8 +3,8 @@
 use aerofed_experiment::results::{Axis as PanelAxis, Panel, PanelKind, Point, Series};
 use aerofed_experiment::statistics::Estimate;
 
-use crate::palette::{Look, look};
-use crate::svg::{Axis, FAINT, Frame, INK, Scale, Spot, Svg, axes, grid};
+use crate::palette::{Look, look_among};
+use crate::svg::{Axis, FAINT, Frame, INK, SOFT, Scale, Spot, Svg, axes, grid};
 use crate::units::{Unit, energy_unit, shorten, time_unit};
 
 const WIDTH: f64 = 720.0;
@@ -52,6 +52,14 @@ fn unit(axis: &PanelAxis, largest: f64) -> Unit {
     }
 }
 
+/// The least distance of ticks: there is no half round.
+pub(crate) fn least_step(axis: &PanelAxis) -> f64 {
+    match axis.unit.as_str() {
+        "rounds" | "devices" | "UAVs" | "episodes" | "updates" => 1.0,
+        _ => 0.0,
+    }
+}
+
 /// What stands behind values of an axis: nothing where its label says what is counted.
 pub(crate) fn symbol<'a>(axis: &'a PanelAxis, unit: &Unit) -> &'a str {
     let one = axis.unit.trim_end_matches('s');
@@ -84,7 +92,7 @@ pub fn panel_svg(panel: &Panel) -> String {
     );
     let y_axis = Axis {
         scale: plot.y,
-        ticks: plot.y.ticks(6, 0.0),
+        ticks: plot.y.ticks(6, least_step(&panel.y)),
         label: &y_label,
     };
     let x_axis = Axis {
@@ -94,20 +102,42 @@ pub fn panel_svg(panel: &Panel) -> String {
     };
     grid(&mut svg, PLOT, &y_axis);
     axes(&mut svg, PLOT, &x_axis, &y_axis);
+    let of = panel.series.len();
     for (place, series) in panel.series.iter().enumerate() {
         match panel.kind {
-            PanelKind::Lines => plot.curve(&mut svg, series),
-            PanelKind::Bars => plot.bars(&mut svg, series, place, panel.series.len()),
+            PanelKind::Lines => plot.curve(&mut svg, series, of),
+            PanelKind::Bars => plot.bars(&mut svg, series, place, of),
+        }
+    }
+    if panel.kind == PanelKind::Lines {
+        let marked: Vec<&Series> = panel.series.iter().filter(|s| ends(s).is_some()).collect();
+        marked.iter().for_each(|s| plot.ends(&mut svg, s, of));
+        if !marked.is_empty() {
+            let style = format!("font-size=\"10\" fill=\"{SOFT}\"");
+            svg.text((16.0, HEIGHT - 6.0), &style, ENDS_NOTE);
         }
     }
     legend(&mut svg, panel);
     svg.finish()
 }
 
+/// What the marks on a mean over runs of different lengths mean.
+const ENDS_NOTE: &str = "○ the first of the runs behind a curve ends, ◆ the last: each keeps its last accuracy from its end on";
+
+/// Where the first and the last run behind a curve end, if not all at once.
+fn ends(series: &Series) -> Option<(f64, f64)> {
+    let (first, last) = (*series.ends.first()?, *series.ends.last()?);
+    (first < last).then_some((first, last))
+}
+
 struct Plot {
     units: (Unit, Unit),
     x: Scale,
     y: Scale,
+    /// What values can be, whatever their interval says.
+    possible: (f64, f64),
+    /// From where to where values are drawn.
+    shown: (f64, f64),
 }
 
 impl Plot {
@@ -120,20 +150,26 @@ impl Plot {
         let (from, to) = range(places);
         let room = if bars { 0.5 } else { 0.0 };
         let x = ((from - room) / units.0.size, (to + room) / units.0.size);
-        let (low, high) = span(panel);
-        let y = (low / units.1.size, high / units.1.size);
+        let possible = possible(panel);
+        let shown = span(panel, possible);
+        let y = (shown.0 / units.1.size, shown.1 / units.1.size);
         let air = 0.04 * (y.1 - y.0);
-        let low = if bars && y.0 >= 0.0 { 0.0 } else { y.0 - air };
+        let low = match bars && y.0 >= 0.0 {
+            true => 0.0,
+            false => (y.0 - air).max(possible.0 / units.1.size),
+        };
         Self {
             units,
             x: Scale::new(x, (PLOT.left, PLOT.right)),
             y: Scale::new((low, y.1 + air), (PLOT.bottom, PLOT.top)),
+            possible,
+            shown,
         }
     }
 
     fn x_ticks(&self, panel: &Panel) -> Vec<(f64, String)> {
         if panel.x.ticks.is_empty() {
-            return self.x.ticks(8, 0.0);
+            return self.x.ticks(8, least_step(&panel.x));
         }
         // As many columns as there is room for at each.
         let room = (PLOT.width() / panel.x.ticks.len() as f64 / 6.5) as usize;
@@ -157,16 +193,19 @@ impl Plot {
         at.clamp(PLOT.top, PLOT.bottom)
     }
 
-    fn curve(&self, svg: &mut Svg, series: &Series) {
+    fn curve(&self, svg: &mut Svg, series: &Series, of: usize) {
         let Look {
             colour,
             dash,
             opacity,
-        } = look(series.style);
+        } = look_among(series.style, of);
+        let (floor, ceiling) = self.possible;
         let known: Vec<(f64, &Estimate)> = known(&series.points);
         let edge = |pick: fn(&Estimate) -> Option<f64>| -> Vec<Spot> {
             let spots = known.iter().filter_map(|(x, y)| Some((*x, pick(y)?)));
-            spots.map(|(x, y)| (self.x(x), self.y(y))).collect()
+            spots
+                .map(|(x, y)| (self.x(x), self.y(y.clamp(floor, ceiling))))
+                .collect()
         };
         let mut outline = edge(|y| y.high.filter(|_| y.n >= BAND_SEEDS));
         let lower = edge(|y| y.low.filter(|_| y.n >= BAND_SEEDS));
@@ -193,8 +232,48 @@ impl Plot {
         }
     }
 
+    /// Where the first and the last run end, on the curve.
+    fn ends(&self, svg: &mut Svg, series: &Series, of: usize) {
+        let Some((first, last)) = ends(series) else {
+            return;
+        };
+        let known = known(&series.points);
+        let spot = |x: f64| Some((self.x(x), self.y(mean_at(&known, x)?)));
+        let colour = look_among(series.style, of).colour;
+        if let Some(at) = spot(first) {
+            let style = format!("fill=\"#ffffff\" stroke=\"{colour}\" stroke-width=\"1.6\"");
+            svg.circle(at, 4.0, &style);
+        }
+        if let Some(at) = spot(last) {
+            let style = format!("fill=\"{colour}\" stroke=\"#ffffff\" stroke-width=\"0.8\"");
+            svg.stamp("M0,-6L6,0L0,6L-6,0Z", at, &style);
+        }
+    }
+
+    /// An interval: capped where it ends, with an arrow head where it goes on beyond the plot.
+    fn whisker(&self, svg: &mut Svg, middle: f64, reach: f64, (low, high): (f64, f64)) {
+        let (floor, ceiling) = self.shown;
+        let (bottom, top) = (
+            self.y(low.clamp(floor, ceiling)),
+            self.y(high.clamp(floor, ceiling)),
+        );
+        svg.open(&format!("stroke=\"{INK}\""));
+        svg.line((middle, bottom), (middle, top), "");
+        let cap = reach.min(4.0);
+        for (value, at, down) in [(low, bottom, 1.0), (high, top, -1.0)] {
+            if value < floor || value > ceiling {
+                let (wide, back) = (cap.max(2.0), at - 6.0 * down);
+                let head = [(middle - wide, back), (middle, at), (middle + wide, back)];
+                svg.polygon(&head, &format!("class=\"goes-on\" fill=\"{INK}\""));
+            } else {
+                svg.line((middle - cap, at), (middle + cap, at), "");
+            }
+        }
+        svg.close();
+    }
+
     fn bars(&self, svg: &mut Svg, series: &Series, place: usize, of: usize) {
-        let look = look(series.style);
+        let look = look_among(series.style, of);
         let fill = format!("fill=\"{}\"{}", look.colour, faint(look.opacity));
         let width = 0.8 / of.max(1) as f64;
         for point in &series.points {
@@ -215,9 +294,8 @@ impl Plot {
                 svg.rect(bar, &fill);
                 highest = bar.top;
                 if let (Some(low), Some(high)) = (y.low, y.high) {
-                    let ink = format!("stroke=\"{INK}\"");
-                    svg.line((middle, self.y(low)), (middle, self.y(high)), &ink);
-                    highest = highest.min(self.y(high));
+                    self.whisker(svg, middle, 0.5 * (right - left), (low, high));
+                    highest = highest.min(self.y(high.min(self.shown.1)));
                 }
             }
             // Runs that never got there are not part of the mean.
@@ -236,6 +314,18 @@ fn known(points: &[Point]) -> Vec<(f64, &Estimate)> {
     found.filter(|(_, y)| y.mean.is_finite()).collect()
 }
 
+/// A curve's value at a place, on the straight line between its points.
+fn mean_at(known: &[(f64, &Estimate)], x: f64) -> Option<f64> {
+    let after = known.partition_point(|(at, _)| *at < x);
+    let Some(&(end, right)) = known.get(after) else {
+        return known.last().map(|(_, y)| y.mean);
+    };
+    let Some(&(start, left)) = after.checked_sub(1).and_then(|before| known.get(before)) else {
+        return Some(right.mean);
+    };
+    Some(left.mean + (x - start) / (end - start) * (right.mean - left.mean))
+}
+
 /// An attribute for what is not drawn at full strength.
 fn faint(opacity: f64) -> String {
     match opacity {
@@ -244,18 +334,27 @@ fn faint(opacity: f64) -> String {
     }
 }
 
+/// What the values of a panel can be: shares lie between 0 and 1, and what is never negative stays so.
+fn possible(panel: &Panel) -> (f64, f64) {
+    let means = panel.series.iter().flat_map(|series| known(&series.points));
+    let (least, most) = range(means.map(|(_, y)| y.mean));
+    match (least < 0.0, panel.y.unit.is_empty() && most <= 1.0) {
+        (true, _) => (f64::NEG_INFINITY, f64::INFINITY),
+        (false, true) => (0.0, 1.0),
+        (false, false) => (0.0, f64::INFINITY),
+    }
+}
+
 /// From where to where values are drawn; bars stand on zero. Intervals of few seeds can be as wide as they
 /// like: what no value can be, and what would press the rest flat, is cut off.
-fn span(panel: &Panel) -> (f64, f64) {
+fn span(panel: &Panel, (floor, ceiling): (f64, f64)) -> (f64, f64) {
     let points = || panel.series.iter().flat_map(|series| known(&series.points));
     let bars = panel.kind == PanelKind::Bars;
     let zero = bars.then_some(0.0);
     let (least, most) = range(points().map(|(_, y)| y.mean).chain(zero));
-    let share = panel.y.unit.is_empty() && most <= 1.0;
-    let (floor, ceiling) = match (least < 0.0, share) {
-        (true, _) => (f64::NEG_INFINITY, f64::INFINITY),
-        (false, true) => (0.0, (2.0 * most).min(1.0)),
-        (false, false) => (0.0, 2.0 * most),
+    let ceiling = match least < 0.0 {
+        true => ceiling,
+        false => ceiling.min(2.0 * most),
     };
     let drawn = points().filter(|(_, y)| bars || y.n >= BAND_SEEDS);
     let ends = drawn.flat_map(|(_, y)| [y.low, y.high]).flatten();
@@ -282,7 +381,7 @@ fn legend(svg: &mut Svg, panel: &Panel) {
             colour,
             dash,
             opacity,
-        } = look(series.style);
+        } = look_among(series.style, panel.series.len());
         let faint = faint(opacity);
         let middle = PLOT.top + 8.0 + 20.0 * place as f64;
         match panel.kind {

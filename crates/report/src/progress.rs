@@ -6,7 +6,7 @@ use aerofed::{RoundRecord, Summary};
 
 use crate::palette;
 use crate::svg::{Axis, Frame, SOFT, Scale, Spot, Svg, axes, grid};
-use crate::units::{count, duration, energy, percent, percent_exact, shorten, time_unit};
+use crate::units::{counted, duration, energy, percent, percent_exact, shorten, time_unit};
 
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 360.0;
@@ -32,9 +32,8 @@ pub fn progress_svg(summary: &Summary, records: &[RoundRecord]) -> String {
     let mut svg = Svg::new(WIDTH, HEIGHT, &title);
     svg.text((16.0, 26.0), "font-size=\"15\" font-weight=\"600\"", &title);
     let totals = format!(
-        "{} round{} · {} simulated · {}",
-        count(records.len()),
-        if records.len() == 1 { "" } else { "s" },
+        "{} · {} simulated · {}",
+        counted(records.len(), "round"),
         duration(summary.total_time_s),
         energy(summary.total_energy_j)
     );

@@ -4,7 +4,7 @@ use aerofed::Summary;
 use aerofed::record::{EnergyItem, Reached, StoppedBy, TimeItem};
 
 use crate::units::{
-    Unit, duration, energy, energy_unit, percent, percent_exact, shorten, time_unit,
+    Unit, counted, duration, energy, energy_unit, percent, percent_exact, shorten, time_unit,
 };
 
 /// Columns of the first word of a line.
@@ -85,12 +85,8 @@ fn updates_lost(summary: &Summary) -> String {
 }
 
 fn wall_clock(summary: &Summary) -> String {
-    let plural = if summary.threads == 1 { "" } else { "s" };
-    format!(
-        "{} on {} thread{plural}",
-        duration(summary.wall_clock_s),
-        summary.threads
-    )
+    let threads = counted(summary.threads, "thread");
+    format!("{} on {threads}", duration(summary.wall_clock_s))
 }
 
 /// A block of items with their shares, the largest first; items that came to nothing are left out.

@@ -18,7 +18,8 @@ const fn unit(symbol: &'static str, size: f64) -> Unit {
     Unit { symbol, size }
 }
 
-const ENERGY: [Unit; 5] = [
+/// From the smallest on.
+pub(crate) const ENERGY: [Unit; 5] = [
     unit("mJ", 1e-3),
     unit("J", 1.0),
     unit("kJ", 1e3),
@@ -140,6 +141,20 @@ pub fn count(number: usize) -> String {
     grouped
 }
 
+/// So many of something: `1 device`, `12 devices`. `one` takes an `s` where there are more.
+#[must_use]
+pub fn counted(number: usize, one: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {one}{plural}", count(number))
+}
+
+/// The same with its verb: `1 run is`, `12 runs are`.
+#[must_use]
+pub fn counted_are(number: usize, one: &str) -> String {
+    let verb = if number == 1 { "is" } else { "are" };
+    format!("{} {verb}", counted(number, one))
+}
+
 /// A name cut to so many columns, on one line. Letters beyond Latin count as two columns, so that
 /// wide scripts do not overrun.
 #[must_use]
@@ -218,6 +233,16 @@ mod tests {
         assert_eq!(percent_exact(0.7), "70 %");
         assert_eq!(percent_exact(0.975), "97.5 %");
         assert_eq!(count(9_999), "9999");
+        let words = [0, 1, 2, 12_000].map(|n| counted(n, "device"));
+        let expected = [
+            "0 devices",
+            "1 device",
+            "2 devices",
+            "12\u{202f}000 devices",
+        ];
+        assert_eq!(words, expected);
+        assert_eq!(counted_are(1, "run"), "1 run is");
+        assert_eq!(counted_are(0, "run"), "0 runs are");
         assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
     }
 

@@ -9,13 +9,17 @@
 )]
 
 mod chromium;
+#[path = "browser/replay.rs"]
+mod replay;
 
 use std::fs;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 use aerofed::run_folder::RunLog;
-use aerofed::{Method, RoundRecord, Scenario};
+use aerofed::{Method, Scenario};
 use aerofed_report::Report;
 use chromium::Browser;
 use tempfile::TempDir;
@@ -73,11 +77,6 @@ fn opened(runs: Vec<RunLog>) -> Option<(Browser, TempDir)> {
     Some((browser, folder))
 }
 
-/// What the page writes for an accuracy.
-fn percent(record: &RoundRecord) -> String {
-    format!("{:.2}\u{a0}%", 100.0 * record.test_accuracy)
-}
-
 const SLIDER: &str = "document.querySelector('[data-replay=slider]')";
 
 fn go(browser: &mut Browser, time: f64) {
@@ -116,64 +115,71 @@ fn the_page_is_quiet_safe_and_fits_a_phone() {
 }
 
 #[test]
-fn the_replay_moves_and_tells_each_round() {
+fn wide_tables_scroll_in_their_own_box_and_say_so() {
+    let runs = vec![run(&["seed=1"]), run(&["seed=2"])];
+    let Some((mut browser, _folder)) = opened(runs) else {
+        return;
+    };
+    let table = "document.querySelector('#summary .scroll')";
+    for (width, wide) in [(420, true), (1600, false)] {
+        browser.resize(width, 900);
+        let hint = format!("{table}.nextElementSibling.hidden === {}", !wide);
+        browser.wait_for(&hint);
+        let needed = browser.number("document.documentElement.scrollWidth");
+        assert!(needed <= f64::from(width), "{needed} of {width} pixels");
+        let reached = format!("{table}.tabIndex === 0");
+        assert_eq!(browser.eval(&reached), wide, "{width}");
+        let words = browser.eval(&format!("{table}.getAttribute('aria-label')"));
+        assert_eq!(words == "Table, scrolls sideways", wide);
+    }
+}
+
+/// The only file of a folder, once it is whole.
+fn downloaded(folder: &Path, ending: &str) -> String {
+    let started = Instant::now();
+    loop {
+        let files = fs::read_dir(folder)
+            .unwrap()
+            .map(|file| file.unwrap().path());
+        let mut whole = files.filter(|path| path.extension().is_some_and(|e| e == ending));
+        if let Some(text) = whole.next().and_then(|path| fs::read_to_string(path).ok())
+            && !text.is_empty()
+        {
+            return text;
+        }
+        assert!(started.elapsed() < Duration::from_secs(30), "no .{ending}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn charts_can_be_taken_along() {
     let Some((mut browser, _folder)) = opened(vec![RUN.clone()]) else {
         return;
     };
-    let picture = "document.querySelector('.replay canvas').toDataURL()";
-    let scene = "(() => { const scene = new Scene(DATA.replays[0]).at(TIME); \
-        return [scene.devices.x, scene.uavs.map((uav) => [uav.x, uav.y, uav.presence])]; })()";
-    let mut seen = Vec::new();
-    for time in ["2", "2.1", "4"] {
-        go(&mut browser, time.parse().unwrap());
-        seen.push((
-            browser.text(picture),
-            browser.eval(&scene.replace("TIME", time)),
-        ));
-    }
-    for (a, b) in [(0, 1), (1, 2), (0, 2)] {
-        assert_ne!(seen[a].0, seen[b].0, "pictures {a} and {b}");
-        assert_ne!(seen[a].1[0], seen[b].1[0], "devices {a} and {b}");
-    }
-    assert_ne!(seen[0].1[1], seen[2].1[1], "a UAV was lost, others moved");
-    assert_eq!(seen[2].1[1][3][2], 0.0, "the lost one is not there");
-
-    // Round by round with the keyboard.
-    go(&mut browser, 0.0);
-    browser.eval(&format!("{SLIDER}.focus()"));
-    for record in &RUN.records {
-        browser.press("ArrowRight");
-        let now = |name: &str| format!("document.querySelector('[data-now={name}]').textContent");
-        assert_eq!(
-            browser.text(&now("round")),
-            format!("{} of 6", record.round)
-        );
-        assert_eq!(browser.text(&now("accuracy")), percent(record));
-        let told = browser.text("document.querySelector('.log [aria-current]').textContent");
-        let trained = format!("{} of {} covered", record.selected, record.covered);
-        assert!(told.contains(&trained), "{told}");
-        assert_eq!(told.contains("UAV 3 was lost"), record.round == 3, "{told}");
-        let batteries =
-            "[...document.querySelectorAll('.fleet .percent')].map((b) => b.textContent)";
-        let shown = browser.eval(batteries);
-        for (uav, shown) in record.uavs.iter().zip(shown.as_array().unwrap()) {
-            let share = 100.0 * uav.battery_after_j / RUN.scenario.uavs.battery_j;
-            let expected = match uav.status.name() {
-                "lost" => "–".into(),
-                _ => format!("{share:.0}\u{a0}%"),
-            };
-            assert_eq!(*shown, expected.as_str());
+    let each = "[...document.querySelectorAll('.chart, [data-costs] .pair > div')] \
+        .every((chart) => chart.querySelector('[data-save=svg]') && chart.querySelector('[data-save=csv]'))";
+    assert_eq!(browser.eval(each), true);
+    for chart in ["[data-chart=\"1\"]", "[data-costs]"] {
+        let files = tempfile::tempdir().unwrap();
+        browser.download_to(files.path());
+        browser.click(&format!("{chart} [data-save=svg]"));
+        let svg = downloaded(files.path(), "svg");
+        roxmltree::Document::parse(&svg).unwrap_or_else(|e| panic!("{e}\n{svg}"));
+        assert!(!svg.contains("var("), "colours are written out");
+        browser.click(&format!("{chart} [data-save=csv]"));
+        let csv = downloaded(files.path(), "csv");
+        if chart.contains("chart") {
+            assert!(svg.contains(">Loss<") && svg.contains("cross-entropy"));
+            // Three losses in every round, below a header.
+            assert_eq!(csv.lines().count(), 1 + 3 * RUN.records.len(), "{csv}");
+            let first = csv.lines().nth(1).unwrap().split(',').nth(2).unwrap();
+            let (first, loss): (f64, f64) = (first.parse().unwrap(), RUN.records[0].test_loss);
+            assert!((first - loss).abs() < 1e-4 * loss, "{csv}");
+        } else {
+            assert!(csv.contains("edge hover (kJ)"), "{csv}");
         }
     }
-
-    // Play runs, pause stops.
-    go(&mut browser, 0.0);
-    browser.click(".replay .play");
-    browser.wait_for(&format!("Number({SLIDER}.value) > 0.1"));
-    browser.click(".replay .play");
-    let stopped = browser.text(&format!("{SLIDER}.value"));
-    std::thread::sleep(std::time::Duration::from_millis(300));
-    assert_eq!(browser.text(&format!("{SLIDER}.value")), stopped);
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
@@ -258,6 +264,13 @@ fn several_runs_share_a_page() {
     assert_eq!(
         browser.number("document.querySelectorAll('.stack .bar').length"),
         4.0
+    );
+    // A mean arrives where its last run does.
+    let ends = "[...document.querySelectorAll('[data-chart=\"0\"] [data-end]')].map((mark) => mark.dataset.end)";
+    browser.click("[data-chart=\"0\"] .tabs button:nth-child(2)");
+    assert_eq!(
+        browser.eval(ends),
+        serde_json::json!(["first", "last", "first", "last"])
     );
 
     // Another run on the stage.

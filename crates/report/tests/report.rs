@@ -14,9 +14,11 @@ use aerofed_experiment::results::{
     RunEntry, SCHEMA, Scale, Series, Skipped, Table, Tick, Verdict,
 };
 use aerofed_experiment::statistics::Estimate;
-use aerofed_report::{Report, panel_svg};
-use roxmltree::Document;
+use aerofed_report::Report;
 use serde_json::Value;
+
+#[path = "report/panels.rs"]
+mod panels;
 
 const SMALL: &str = r#"
     name = "small"
@@ -199,6 +201,7 @@ fn series(label: &str, style: usize, means: &[f64]) -> Series {
         method: "hfl".into(),
         style,
         points: means.iter().enumerate().map(point).collect(),
+        ends: Vec::new(),
         runs: vec!["0123456789ab".into()],
     }
 }
@@ -412,51 +415,18 @@ fn runs_in_which_something_goes_wrong_are_replayed_first() {
 }
 
 #[test]
-fn panels_on_paper_have_axes_bands_and_whiskers() {
-    for kind in [PanelKind::Lines, PanelKind::Bars] {
-        let svg = panel_svg(&panel(kind));
-        let document = Document::parse(&svg).unwrap();
-        let count = |name: &str| {
-            let nodes = document.descendants();
-            nodes.filter(|node| node.has_tag_name(name)).count()
-        };
-        let texts: Vec<&str> = document
-            .descendants()
-            .filter_map(|node| node.text())
-            .collect();
-        let has = |words: &str| texts.iter().any(|text| text.contains(words));
-        match kind {
-            PanelKind::Lines => {
-                assert_eq!((count("polygon"), count("polyline")), (0, 2), "two seeds");
-                assert!(has("energy (J)") && has("test accuracy (%)"), "{texts:?}");
-            }
-            PanelKind::Bars => {
-                // The sheet, two swatches, four bars.
-                assert_eq!(count("rect"), 7);
-                assert!(has("2/3"), "a seed that never got there is seen");
-                assert!(has("MNIST") && has("time to 90 % (s)"), "{texts:?}");
-            }
-        }
-        assert!(has("hfl") && has("</script>"), "{texts:?}");
-        let numbers = ["x", "y", "width", "height", "x1", "y1", "x2", "y2"];
-        for node in document.descendants().filter(|node| node.is_element()) {
-            for name in numbers {
-                if let Some(value) = node.attribute(name) {
-                    let value: f64 = value.parse().unwrap();
-                    assert!((-1.0..=720.0).contains(&value), "{name} {value}");
-                }
-            }
-        }
-    }
-    let mut three = panel(PanelKind::Lines);
-    three.series[0].points[1].y = Estimate::of(&[0.3, 0.8, 0.99]);
-    let svg = panel_svg(&three);
-    assert_eq!(svg.matches("<polygon").count(), 1);
-    // From 0 to 100 %, though the interval is wider than that.
-    assert!(!svg.contains(">-20<") && !svg.contains(">120<") && svg.contains(">100<"));
-    let mut empty = panel(PanelKind::Lines);
-    empty.series.clear();
-    assert!(Document::parse(&panel_svg(&empty)).is_ok());
+fn one_of_a_kind_is_not_told_as_many() {
+    let mut log = RUN.0.clone();
+    log.records.truncate(1);
+    log.summary.rounds = 1;
+    let html = Report::of_runs(vec![log]).html();
+    assert!(html.contains("· 1 round,") && !html.contains("1 rounds"));
+    let mut one = results();
+    one.seeds.truncate(1);
+    one.runs_missing = 1;
+    let folder = RUN.1.path();
+    let html = Report::of_results(folder, one).unwrap().html();
+    assert!(html.contains("1 run, 1 seed,") && html.contains("1 run is still missing"));
 }
 
 #[path = "../examples/own_method.rs"]

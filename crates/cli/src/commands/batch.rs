@@ -8,6 +8,7 @@ use aerofed::learn::DataStore;
 use aerofed::method::Registry;
 use aerofed_experiment::plan::{PlannedRun, distinct};
 use aerofed_experiment::runner::{Done, News, Runner};
+use aerofed_report::units::{counted, counted_are};
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -59,7 +60,8 @@ impl BatchArgs {
     pub(crate) fn conclude(&self, mut done: Done, folder: &Path) -> Result<()> {
         let finished = done.found + done.ran;
         let kept = format!(
-            "{finished} runs are finished and kept in {}",
+            "{} finished and kept in {}",
+            counted_are(finished, "run"),
             folder.display()
         );
         if !done.failures.is_empty() {
@@ -68,7 +70,7 @@ impl BatchArgs {
                 console::message(&format!("{name}: {other}"));
             }
             let failed = done.failures.len() + 1;
-            let context = format!("{failed} runs failed, {kept}; {first}");
+            let context = format!("{} failed, {kept}; {first}", counted(failed, "run"));
             return Err(anyhow::Error::new(error).context(context));
         }
         if done.interrupted {
@@ -76,8 +78,8 @@ impl BatchArgs {
             return Err(Interrupted(format!("; {kept}, {rest}")).into());
         }
         if !self.quiet {
-            let (ran, found) = (done.ran, done.found);
-            console::message(&format!("{ran} runs done, {found} were there already"));
+            let (ran, found) = (counted(done.ran, "run"), done.found);
+            console::message(&format!("{ran} done, {found} were there already"));
         }
         Ok(())
     }
@@ -176,9 +178,9 @@ impl Progress {
                 }
                 if self.lines {
                     console::message(&format!(
-                        "run {finished}/{of}  {}  {} rounds, accuracy {:.1} %",
+                        "run {finished}/{of}  {}  {}, accuracy {:.1} %",
                         run.folder_name(),
-                        summary.rounds,
+                        counted(summary.rounds, "round"),
                         100.0 * summary.final_accuracy
                     ));
                 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use aerofed::method::Registry;
 use aerofed_experiment::merge::merge;
 use aerofed_experiment::reproduction::Reproduction;
+use aerofed_report::units::counted;
 use anyhow::Result;
 use clap::Args;
 
@@ -34,6 +35,10 @@ pub(crate) fn run(args: &MergeArgs) -> Result<()> {
     let results = Reproduction::new(&Registry::builtin(), &request)?.results(&args.out)?;
     write_results(&args.out, &results)?;
     console::result(&verdicts(&results))?;
-    console::message(&format!("took {new} runs into {}", args.out.display()));
+    console::message(&format!(
+        "took {} into {}",
+        counted(new, "run"),
+        args.out.display()
+    ));
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use aerofed::Error;
 use aerofed::disk::replace_file;
 use aerofed_report::Report;
+use aerofed_report::units::counted;
 use anyhow::Result;
 use clap::Args;
 
@@ -71,8 +72,8 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
         for (name, contents) in &figures {
             replace_file(&folder.join(name), contents.as_bytes())?;
         }
-        let (count, folder) = (figures.len(), folder.display());
-        remark(args, &format!("wrote {count} files into {folder}"));
+        let (files, folder) = (counted(figures.len(), "file"), folder.display());
+        remark(args, &format!("wrote {files} into {folder}"));
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use aerofed_experiment::built_in;
 use aerofed_experiment::reproduction::{Reproduction, Request};
 use aerofed_experiment::results::{Results, Scale, Verdict};
 use aerofed_report::Report;
+use aerofed_report::units::{counted, counted_are};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
@@ -204,14 +205,14 @@ pub(super) fn verdicts(results: &Results) -> String {
     };
     let missing = match results.runs_missing {
         0 => String::new(),
-        missing => format!("; {missing} runs are missing"),
+        missing => format!("; {} missing", counted_are(missing, "run")),
     };
     format!(
-        "{} figures, {} tables from {} runs; of {} claims {} agree, {} are weaker, {} are contradicted, {} are open{missing}",
-        results.figures.len(),
-        results.tables.len(),
-        results.runs.len(),
-        results.claims.len(),
+        "{}, {} from {}; of {} {} agree, {} are weaker, {} are contradicted, {} are open{missing}",
+        counted(results.figures.len(), "figure"),
+        counted(results.tables.len(), "table"),
+        counted(results.runs.len(), "run"),
+        counted(results.claims.len(), "claim"),
         count(Verdict::Agrees),
         count(Verdict::Weaker),
         count(Verdict::Contradicts),

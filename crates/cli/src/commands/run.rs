@@ -13,6 +13,7 @@ use aerofed::world::Status;
 use aerofed::{Method, RoundRecord, Scenario, Simulation, ValidScenario};
 use aerofed_nn::Network;
 use aerofed_report::Report;
+use aerofed_report::units::{duration, energy};
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -356,10 +357,10 @@ impl Progress {
 /// Where a run stands.
 fn state(record: &RoundRecord) -> String {
     format!(
-        "accuracy {:.1} %  simulated {:.1} s  energy {:.2} kJ",
+        "accuracy {:.1} %  simulated {}  energy {}",
         record.test_accuracy * 100.0,
-        record.clock_s,
-        record.cumulative_energy_j / 1e3
+        duration(record.clock_s),
+        energy(record.cumulative_energy_j)
     )
 }
 

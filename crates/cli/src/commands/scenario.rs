@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use aerofed::method::Registry;
 use aerofed::scenario::{BUILT_IN, DEFAULTS, QUICKSTART};
 use aerofed::{Method, Scenario, ValidScenario};
+use aerofed_report::units::counted;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
@@ -50,12 +51,12 @@ pub(crate) fn run(args: &ScenarioArgs) -> Result<()> {
             let scenario = load(Some(file), settings)?;
             warn(&scenario);
             console::result(&format!(
-                "{}: valid; {} devices, {} UAVs, method {}, at most {} rounds",
+                "{}: valid; {}, {}, method {}, at most {}",
                 scenario.name,
-                scenario.devices.count,
-                scenario.uavs.count,
+                counted(scenario.devices.count, "device"),
+                counted(scenario.uavs.count, "UAV"),
                 Method::of(&scenario)?.name,
-                scenario.stop.max_rounds
+                counted(scenario.stop.max_rounds, "round")
             ))
         }
     }

@@ -143,7 +143,7 @@ fn a_damaged_run_is_run_again_when_its_folder_is_deleted() {
     );
     fs::remove_dir_all(run).unwrap();
     let said = text(&small(&out, &FLAGS).stderr);
-    assert!(said.contains("1 runs done, 1 were there"), "{said}");
+    assert!(said.contains("1 run done, 1 were there"), "{said}");
     assert!(derived(&out) == before);
 }
 

@@ -28,8 +28,8 @@ impl Lines {
 
 pub(super) fn draw(svg: &mut Svg, map: &Map) {
     let mut lines = Lines {
-        left: map.frame.right + 30.0,
-        next: map.frame.top + 8.0,
+        left: map.ground.frame.right + 30.0,
+        next: map.ground.frame.top + 8.0,
     };
     devices(svg, map, &mut lines);
     uavs(svg, map, &mut lines);
@@ -44,7 +44,11 @@ pub(super) fn draw(svg: &mut Svg, map: &Map) {
             lines.add(svg, &text);
         }
     }
-    scale_bar(svg, map.pixels_per_m, (lines.left, lines.next + 12.0));
+    scale_bar(
+        svg,
+        map.ground.pixels_per_m,
+        (lines.left, lines.next + 12.0),
+    );
 }
 
 /// The counts are of all devices, drawn or not.
@@ -67,7 +71,7 @@ fn devices(svg: &mut Svg, map: &Map, lines: &mut Lines) {
 fn uavs(svg: &mut Svg, map: &Map, lines: &mut Lines) {
     let room = Room::among(map.record.uavs.len());
     let (sign, name): (fn(&mut Svg, Spot, Status, &str), _) = match room {
-        Room::Plate => (glyph::drone, "UAV"),
+        Room::Name => (glyph::drone, "UAV"),
         Room::Number => (glyph::disc, "UAV with its number"),
         Room::Disc => (glyph::disc, "UAV"),
     };
@@ -76,7 +80,7 @@ fn uavs(svg: &mut Svg, map: &Map, lines: &mut Lines) {
     if room != Room::Disc {
         let at = lines.add(svg, "battery left");
         match room {
-            Room::Plate => glyph::battery(svg, (at.0 - 12.0, at.1 - 4.5), 0.7, Status::Active),
+            Room::Name => glyph::battery(svg, (at.0 - 12.0, at.1 - 4.5), 0.7, Status::Active),
             _ => glyph::charge_line(svg, (at.0 - 8.0, at.1 - 1.0), 0.7, Status::Active),
         }
     }

@@ -3,15 +3,15 @@
 use aerofed::RoundRecord;
 use aerofed::run_folder::RunLog;
 use aerofed::world::Status;
-use aerofed_experiment::curve::{Along, mean_accuracy};
+use aerofed_experiment::curve::{Along, mean_accuracy, run_ends};
 use aerofed_experiment::results::{Axis, Panel, PanelKind, Point, Series};
 use aerofed_experiment::statistics::Estimate;
 use aerofed_experiment::stored::{Stand, StoredRun};
 
 use super::data::{AxisWords, Chart, NamedTick, SeriesLook, Spot, View, short};
 use super::groups::RunGroup;
-use crate::palette::{self, Look, look};
-use crate::panel::{axis_label, symbol, units};
+use crate::palette::{self, Look, look, look_among};
+use crate::panel::{axis_label, least_step, symbol, units};
 use crate::progress::thinned;
 use crate::units::Unit;
 
@@ -50,6 +50,7 @@ fn axis(name: &str, unit: &str) -> AxisWords {
             unit => format!("{name} ({unit})"),
         },
         unit: unit.into(),
+        whole: name == "devices",
         ticks: Vec::new(),
     }
 }
@@ -78,6 +79,10 @@ pub(super) fn accuracy(groups: &[RunGroup]) -> Vec<Panel> {
                 method: String::new(),
                 style: group.style,
                 points: accuracy_points(runs, along),
+                ends: match runs.len() {
+                    1 => Vec::new(),
+                    _ => run_ends(&runs.iter().collect::<Vec<_>>(), along),
+                },
                 runs: Vec::new(),
             })
             .collect(),
@@ -130,7 +135,9 @@ pub(super) fn of_panels(title: &str, panels: &[(&str, &Panel)]) -> Chart {
         series: first.map_or(Vec::new(), |panel| {
             let looks = panel.series.iter();
             looks
-                .map(|series| series_look(&series.label, look(series.style)))
+                .map(|series| {
+                    series_look(&series.label, look_among(series.style, panel.series.len()))
+                })
                 .collect()
         }),
         views: panels
@@ -148,11 +155,18 @@ fn view(name: &str, panel: &Panel) -> View {
             .map(|p| spot(p.x / x_unit.size, p.y.as_ref(), p.of, y_unit.size))
             .collect()
     };
+    let ends = |series: &Series| -> Vec<f64> {
+        let ends = [series.ends.first(), series.ends.last()]
+            .into_iter()
+            .flatten();
+        ends.map(|end| short(end / x_unit.size)).collect()
+    };
     View {
         name: name.into(),
         x: words(&panel.x, &x_unit),
         y: words(&panel.y, &y_unit),
         points: panel.series.iter().map(spots).collect(),
+        ends: panel.series.iter().map(ends).collect(),
     }
 }
 
@@ -163,6 +177,7 @@ fn words(axis: &Axis, unit: &Unit) -> AxisWords {
             _ => axis.label.clone(),
         },
         label: axis_label(axis, unit),
+        whole: least_step(axis) == 1.0,
         unit: symbol(axis, unit).into(),
         ticks: axis
             .ticks
@@ -215,6 +230,7 @@ fn over_rounds(log: &RunLog, title: &str, y: AxisWords, curves: Vec<Named>) -> C
             x: words(&rounds, &plain),
             y,
             points: curves.iter().map(points).collect(),
+            ends: Vec::new(),
         }],
     }
 }

@@ -12,6 +12,8 @@ pub(super) struct PageData {
     pub(super) replays: Vec<Replay>,
     pub(super) maps: Vec<StillMap>,
     pub(super) uav_colours: Vec<&'static str>,
+    /// Symbols and joules, from the smallest on.
+    pub(super) energy_units: Vec<(&'static str, f64)>,
 }
 
 /// Curves or bars, in one view or several.
@@ -39,6 +41,8 @@ pub(super) struct View {
     pub(super) x: AxisWords,
     pub(super) y: AxisWords,
     pub(super) points: Vec<Vec<Spot>>,
+    /// Of each series that is a mean over runs, where the first and the last of them end.
+    pub(super) ends: Vec<Vec<f64>>,
 }
 
 /// What stands at an axis, and behind its values.
@@ -47,6 +51,8 @@ pub(super) struct AxisWords {
     pub(super) name: String,
     pub(super) label: String,
     pub(super) unit: String,
+    /// Whether ticks are whole numbers, because something is counted.
+    pub(super) whole: bool,
     pub(super) ticks: Vec<NamedTick>,
 }
 

@@ -3,7 +3,7 @@
 use aerofed::record::{Event, EventKind};
 use aerofed::world::UavId;
 
-use crate::units::{count, duration, energy};
+use crate::units::{count, counted, duration, energy};
 
 /// The sign that a replay gives an event.
 pub(super) fn sign(kind: &EventKind) -> &'static str {
@@ -105,10 +105,7 @@ pub(super) fn words(event: &Event) -> String {
         EventKind::DevicesOutOfReach { uav, devices } => format!(
             "UAV {} has no usable link to {} within its radius",
             uav.0,
-            match devices {
-                1 => "1 device".into(),
-                many => format!("{} devices", count(*many)),
-            }
+            counted(*devices, "device")
         ),
         EventKind::UavLinkOutage { uavs: [a, b] } => {
             format!("the link between UAVs {} and {} is out", a.0, b.0)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use aerofed::RoundRecord;
 use aerofed::geometry::Point;
-use aerofed::record::{EventKind, Part, UavRecord};
+use aerofed::record::{EventKind, Part, TimeItem, UavRecord};
 use aerofed::run_folder::RunLog;
 use aerofed::world::{Status, UavId};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::data::short;
 use super::events;
 use crate::map::sample;
-use crate::units::{count, duration, energy};
+use crate::units::{count, counted};
 
 /// Most rounds that are replayed: from the first on.
 const MOST_ROUNDS: usize = 1_000;
@@ -30,6 +30,8 @@ pub(super) struct Replay {
     area: [f64; 2],
     radius: f64,
     base: Point,
+    /// Of UAVs in flight, m/s.
+    speed: f64,
     /// All devices, drawn or not.
     devices: usize,
     /// Every so-and-so-many-th is drawn.
@@ -44,8 +46,12 @@ pub(super) struct Replay {
 #[derive(Serialize)]
 struct Frame {
     round: usize,
-    clock: String,
-    energy: String,
+    /// Simulated time at its end, s.
+    clock_s: f64,
+    /// Energy until then, J.
+    energy_j: f64,
+    /// Seconds of waiting for somebody to return, training, flights to new positions, handing over, broadcast.
+    spans: [f64; 5],
     accuracy: Option<f64>,
     summary: String,
     aggregator: Option<usize>,
@@ -71,6 +77,8 @@ struct FrameEvent {
     at: f64,
     from: Option<[i32; 2]>,
     to: Option<[i32; 2]>,
+    /// When somebody who leaves will be back.
+    returns_at_s: Option<f64>,
     text: String,
 }
 
@@ -99,6 +107,7 @@ impl Replay {
             area: [scenario.area.width_m, scenario.area.height_m],
             radius: scenario.uavs.coverage_radius_m,
             base: scenario.base(),
+            speed: scenario.uavs.speed_mps,
             devices: scenario.devices.count,
             every: every.max(1) * step,
             rounds: records.len(),
@@ -133,8 +142,9 @@ impl View<'_> {
         let accuracy = record.test_accuracy;
         Frame {
             round: record.round,
-            clock: duration(record.clock_s),
-            energy: energy(record.cumulative_energy_j),
+            clock_s: precise(record.clock_s),
+            energy_j: precise(record.cumulative_energy_j),
+            spans: Self::spans(record),
             accuracy: accuracy.is_finite().then(|| short(accuracy)),
             summary: Self::summary(record),
             aggregator: record.aggregator.and_then(|uav| self.place(uav)),
@@ -155,9 +165,28 @@ impl View<'_> {
         }
     }
 
+    fn spans(record: &RoundRecord) -> [f64; 5] {
+        let time = |items: &[TimeItem]| {
+            let seconds = items.iter().map(|&item| record.time.get(item));
+            finite(seconds.sum::<f64>())
+        };
+        [
+            time(&[TimeItem::Wait]),
+            time(&[
+                TimeItem::Scoring,
+                TimeItem::Download,
+                TimeItem::Compute,
+                TimeItem::Upload,
+            ]),
+            time(&[TimeItem::Move]),
+            time(&[TimeItem::Offload]),
+            time(&[TimeItem::Broadcast]),
+        ]
+    }
+
     fn summary(record: &RoundRecord) -> String {
-        let (trained, covered) = (count(record.selected), count(record.covered));
-        format!("{trained} of {covered} covered devices trained")
+        let covered = counted(record.covered, "covered device");
+        format!("{} of {covered} trained", count(record.selected))
     }
 
     fn uav(&self, uav: &UavRecord) -> FrameUav {
@@ -191,6 +220,10 @@ impl View<'_> {
                 }
                 _ => (None, None),
             };
+            let returns_at_s = match event.kind {
+                EventKind::UavLeft { returns_at_s, .. } => returns_at_s.map(precise),
+                _ => None,
+            };
             let over = event.edge_round as f64 / record.edge_rounds.max(1) as f64;
             FrameEvent {
                 kind: events::sign(&event.kind),
@@ -198,10 +231,25 @@ impl View<'_> {
                 at: short(over.min(1.0)),
                 from,
                 to,
+                returns_at_s,
                 text: events::words(event),
             }
         });
         told.collect()
+    }
+}
+
+/// Nine digits: rounds are differences of clocks.
+fn precise(value: f64) -> f64 {
+    let digits = format!("{value:.8e}").parse().unwrap_or(0.0);
+    if f64::is_finite(digits) { digits } else { 0.0 }
+}
+
+/// What JSON can hold.
+fn finite(value: f64) -> f64 {
+    match value.is_finite() {
+        true => short(value),
+        false => 0.0,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::claims::{
     cell_words, claim_verdict, ours_words, paper_words, seeds_words, verdict_words,
 };
 use crate::svg::escape;
-use crate::units::percent;
+use crate::units::{counted_are, percent};
 
 /// The style sheet's class of a verdict.
 fn class(verdict: Verdict) -> &'static str {
@@ -42,7 +42,10 @@ pub(super) fn score(results: &Results) -> String {
         "In brackets: may still turn, because the interval holds no effect, or there is none.",
     );
     if results.runs_missing > 0 {
-        let text = format!("{} runs are still missing.", results.runs_missing);
+        let text = format!(
+            "{} still missing.",
+            counted_are(results.runs_missing, "run")
+        );
         html += &note(&text);
     }
     for skipped in &results.skipped {

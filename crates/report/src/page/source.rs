@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 use super::Report;
 use super::groups::{RunGroup, group, lighten};
 use crate::Error;
+use crate::units::counted_are;
 
 /// Most runs of a results folder that can be replayed.
 const MOST_REPLAYS: usize = 8;
@@ -206,7 +207,8 @@ fn unfinished(folder: &Path, runs: usize) -> String {
         true => "reproduce",
         false => "compare",
     };
-    format!("{runs} runs are finished, others are missing: the same {command} command completes it")
+    let finished = counted_are(runs, "run");
+    format!("{finished} finished, others are missing: the same {command} command completes it")
 }
 
 fn json<T: DeserializeOwned>(path: PathBuf) -> Result<T, Error> {

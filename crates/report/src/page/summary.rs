@@ -14,7 +14,9 @@ use super::groups::{RunGroup, settings};
 use super::html::{Cell, card, details, heading, note, table, tile};
 use crate::palette::look;
 use crate::table::stop_words;
-use crate::units::{Unit, count, duration, energy, energy_unit, percent, percent_exact, time_unit};
+use crate::units::{
+    Unit, count, counted, duration, energy, energy_unit, percent, percent_exact, time_unit,
+};
 
 /// Tiles, settings and targets of a single run.
 pub(super) fn of_run(log: &RunLog) -> String {
@@ -198,7 +200,7 @@ pub(super) fn rounds(log: &RunLog) -> String {
     };
     let rows: Vec<Vec<Cell>> = log.records.iter().take(MOST_ROWS).map(row).collect();
     let all = log.records.len();
-    let mut summary = format!("{} rounds", count(all));
+    let mut summary = counted(all, "round");
     if all > MOST_ROWS {
         summary += &format!(", the first {}", count(MOST_ROWS));
     }

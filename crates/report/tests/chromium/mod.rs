@@ -241,12 +241,29 @@ impl Browser {
     }
 
     pub(crate) fn press(&mut self, key: &str) {
+        // What a key does by itself follows from its number and its text.
+        let (number, text) = match key {
+            "Tab" => (9, ""),
+            "Enter" => (13, "\r"),
+            " " => (32, " "),
+            _ => (0, ""),
+        };
         for kind in ["keyDown", "keyUp"] {
-            self.call(
-                "Input.dispatchKeyEvent",
-                json!({"type": kind, "key": key, "code": key}),
-            );
+            let mut event = json!({"type": kind, "key": key, "code": key});
+            if number > 0 {
+                event["windowsVirtualKeyCode"] = number.into();
+            }
+            if kind == "keyDown" && !text.is_empty() {
+                event["text"] = text.into();
+            }
+            self.call("Input.dispatchKeyEvent", event);
         }
+    }
+
+    /// Lets the page write files there.
+    pub(crate) fn download_to(&mut self, folder: &Path) {
+        let wish = json!({"behavior": "allow", "downloadPath": folder});
+        self.call("Page.setDownloadBehavior", wish);
     }
 
     pub(crate) fn prefer_dark(&mut self, dark: bool) {
@@ -267,7 +284,8 @@ impl Browser {
         let requests = self.told("Network.requestWillBeSent").filter_map(|event| {
             let url = event["params"]["request"]["url"].as_str().unwrap();
             let own = url.starts_with("file://") && event["params"]["type"] == "Document";
-            (!own && !url.starts_with("data:")).then(|| format!("asked for {url}"))
+            let made_here = ["data:", "blob:"].iter().any(|kind| url.starts_with(kind));
+            (!own && !made_here).then(|| format!("asked for {url}"))
         });
         errors.chain(requests).collect()
     }
