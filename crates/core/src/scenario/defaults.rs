@@ -7,7 +7,7 @@ use aerofed_data::PartitionKind;
 use super::{
     AgentReward, AgentState, Aggregator, Allocation, Area, Association, Channel, Data, DataSet,
     Devices, Diversity, Fitness, Layout, Methods, Mobility, Model, Radio, Redeploy, Reserve,
-    Scenario, Selection, Span, Stop, Td3, Training, Uavs, Waiting, Weights,
+    Scenario, Selection, Span, Stop, TargetOn, Td3, Training, Uavs, Waiting, Weights,
 };
 use crate::vocabulary::Point;
 
@@ -204,6 +204,8 @@ impl Default for Stop {
         Self {
             max_rounds: 100,
             target_accuracy: 1.0,
+            target_on: TargetOn::Test,
+            smooth: 1,
             convergence_norm: 0.0,
             targets: vec![0.7, 0.8, 0.9],
         }
