@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::vocabulary::Point;
 use crate::world::{DeviceId, Status, UavId};
 
+pub mod schema;
 mod sightings;
 mod summary;
 mod target;

@@ -1,7 +1,6 @@
 //! An experiment spelled out: every combination of axis points, contenders and seeds is a run.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use aerofed::method::Registry;
 use aerofed::scenario::Scenario;
@@ -21,6 +20,8 @@ pub type Finished = HashMap<String, StoredRun>;
 pub struct Case {
     /// The labels of its points, in the order of the axes.
     pub labels: Vec<String>,
+    /// What its points set.
+    pub settings: Vec<String>,
     /// The accuracy that its points ask for, if one does.
     pub target: Option<f64>,
     /// Its place among the contenders.
@@ -79,7 +80,7 @@ impl Sweep {
         if sweep.description.redeployment.is_none() {
             for places in sweep.combinations() {
                 let cases = sweep
-                    .cases_at(registry, &places, request.data_dir.as_deref())
+                    .cases_at(registry, &places, request)
                     .map_err(in_place)?;
                 sweep.cases.extend(cases);
             }
@@ -113,7 +114,7 @@ impl Sweep {
         &self,
         registry: &Registry,
         places: &[usize],
-        data_dir: Option<&Path>,
+        request: &Request,
     ) -> Result<Vec<Case>, Error> {
         let axes = self.description.axes.iter();
         let points: Vec<_> = axes
@@ -124,7 +125,10 @@ impl Sweep {
         settings.extend(self.description.quick.set.iter().cloned());
         let mut base = self.base(&settings)?;
         if self.description.needs_data_dir {
-            base.data.dir = data_dir.unwrap_or(Path::new("")).into();
+            base.data.dir = request.data_dir.clone().unwrap_or_default();
+        }
+        if let Some(smooth) = request.smooth {
+            base.stop.smooth = smooth;
         }
         check_shared(registry, &base, &self.contenders)?;
         let mut cases = Vec::new();
@@ -132,6 +136,7 @@ impl Sweep {
             for &seed in &self.seeds {
                 cases.push(Case {
                     labels: points.iter().map(|point| point.label.clone()).collect(),
+                    settings: points.iter().flat_map(|p| p.set.clone()).collect(),
                     target: points.iter().rev().find_map(|point| point.target),
                     contender,
                     run: PlannedRun::new(registry, &base, entry, seed, |_| {})?,
@@ -139,6 +144,29 @@ impl Sweep {
             }
         }
         Ok(cases)
+    }
+
+    /// Accuracies that panels and claims ask of a case; where they ask for none, those of its scenario.
+    #[must_use]
+    pub fn targets(&self, case: &Case) -> Vec<f64> {
+        let (panels, claims) = (&self.description.panels, &self.description.claims);
+        let asked = panels.iter().map(|panel| panel.target);
+        let asked = asked
+            .chain(claims.iter().map(|claim| claim.target))
+            .flatten();
+        let listed = panels
+            .iter()
+            .flat_map(|panel| panel.targets.iter().copied());
+        let mut targets: Vec<f64> = match case.target {
+            Some(own) => listed.chain([own]).collect(),
+            None => listed.chain(asked).collect(),
+        };
+        if targets.is_empty() {
+            targets.clone_from(&case.run.scenario.stop.targets);
+        }
+        targets.sort_by(f64::total_cmp);
+        targets.dedup();
+        targets
     }
 
     /// The label of a case's point on an axis.

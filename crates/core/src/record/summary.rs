@@ -179,6 +179,8 @@ fn reached(scenario: &ValidScenario, records: &[RoundRecord]) -> Vec<Reached> {
 fn mean_iterations(records: &[RoundRecord]) -> f64 {
     let cells = || records.iter().flat_map(|record| &record.uavs);
     let devices: usize = cells().map(|uav| uav.devices.len()).sum();
-    let steps: usize = cells().map(|uav| uav.devices.len() * uav.local_iterations).sum();
+    let steps: usize = cells()
+        .map(|uav| uav.devices.len() * uav.local_iterations)
+        .sum();
     steps as f64 / devices as f64
 }
