@@ -26,6 +26,11 @@ pub(crate) fn seed(text: &str) -> Result<u64, String> {
     whole_number(text, 0..=i64::MAX as u64)
 }
 
+/// Reads over how many rounds accuracies are averaged.
+pub(crate) fn smooth_rounds(text: &str) -> Result<usize, String> {
+    whole_number(text, 1..=1_000).map(|rounds| rounds as usize)
+}
+
 fn whole_number(text: &str, allowed: RangeInclusive<u64>) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| allowed.contains(number));
     let (least, most) = allowed.into_inner();

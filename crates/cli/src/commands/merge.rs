@@ -8,7 +8,7 @@ use aerofed_experiment::reproduction::Reproduction;
 use anyhow::Result;
 use clap::Args;
 
-use super::reproduce::{verdicts, write_results};
+use super::reproduce::{came_to, write_results};
 use crate::console::{self, BadInput};
 
 #[derive(Args)]
@@ -31,9 +31,9 @@ pub(crate) fn run(args: &MergeArgs) -> Result<()> {
     }
     let folders: Vec<&Path> = args.folders.iter().map(PathBuf::as_path).collect();
     let (request, new) = merge(&folders, &args.out)?;
-    let results = Reproduction::new(&Registry::builtin(), &request)?.results(&args.out)?;
-    write_results(&args.out, &results)?;
-    console::result(&verdicts(&results))?;
+    let reproduction = Reproduction::new(&Registry::builtin(), &request)?;
+    let results = write_results(&args.out, &reproduction)?;
+    console::result(&came_to(&results))?;
     console::message(&format!("took {new} runs into {}", args.out.display()));
     Ok(())
 }
