@@ -22,6 +22,7 @@ pub struct Results {
     /// The seeds asked for.
     pub seeds: Vec<u64>,
     /// What was asked for, less what was skipped.
+    #[serde(default)]
     pub experiments: Vec<Experiment>,
     /// In the order of the experiments.
     pub figures: Vec<Figure>,

@@ -23,9 +23,11 @@ pub struct Estimate {
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
-    /// The least value.
+    /// The least value. Older files have neither: they are read, and refused by their schema.
+    #[serde(default)]
     pub min: f64,
     /// The largest value.
+    #[serde(default)]
     pub max: f64,
     /// How many values.
     pub n: usize,

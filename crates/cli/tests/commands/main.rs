@@ -12,10 +12,13 @@ mod compare;
 mod damage;
 mod deploy;
 mod docs;
+mod experiments;
+mod files;
 #[cfg(unix)]
 mod folders;
 mod fuzz_seeds;
 mod layers;
+mod own_experiment;
 #[cfg(unix)]
 mod place;
 mod plan;
@@ -26,3 +29,4 @@ mod reproduce;
 mod resume;
 mod run;
 mod settings;
+mod statistics;

@@ -529,3 +529,123 @@ const SUMMARY: &[Column] = &[
     Column::new("threads", Integer, "", "Worker threads"),
     Column::new("version", Text, "", "The program's version"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Event, EventKind};
+    use crate::vocabulary::Point;
+    use crate::world::{DeviceId, UavId};
+
+    /// One of each.
+    fn every_event() -> Vec<EventKind> {
+        let uav = UavId(1);
+        let (from_m, to_m) = (Point::default(), Point::default());
+        let all = vec![
+            EventKind::UavLow {
+                uav,
+                battery_j: 1.0,
+                needed_j: 2.0,
+            },
+            EventKind::UavLeft {
+                uav,
+                returns_at_s: None,
+            },
+            EventKind::UavReturned { uav },
+            EventKind::UavDepleted {
+                uav,
+                during: EnergyItem::Move,
+                updates_lost: 0,
+            },
+            EventKind::UavMoved {
+                uav,
+                from_m,
+                to_m,
+                energy_j: 1.0,
+            },
+            EventKind::UavLost {
+                uav,
+                updates_lost: 0,
+            },
+            EventKind::UavDrained {
+                uav,
+                battery_j: 1.0,
+            },
+            EventKind::ModelStranded {
+                uav,
+                updates_lost: 0,
+            },
+            EventKind::UpdateLost {
+                device: DeviceId(0),
+                uav,
+                reason: "r".into(),
+            },
+            EventKind::DevicesOutOfReach { uav, devices: 1 },
+            EventKind::UavLinkOutage { uavs: [uav, uav] },
+            EventKind::ModelArrived {
+                uav,
+                time_s: 1.0,
+                staleness: 0,
+            },
+            EventKind::NobodyTrained,
+            EventKind::Waited { until_s: 1.0 },
+            EventKind::Diverged,
+        ];
+        // A new kind of event does not compile until it is in the list above.
+        for kind in &all {
+            match kind {
+                EventKind::UavLow { .. }
+                | EventKind::UavLeft { .. }
+                | EventKind::UavReturned { .. }
+                | EventKind::UavDepleted { .. }
+                | EventKind::UavMoved { .. }
+                | EventKind::UavLost { .. }
+                | EventKind::UavDrained { .. }
+                | EventKind::ModelStranded { .. }
+                | EventKind::UpdateLost { .. }
+                | EventKind::DevicesOutOfReach { .. }
+                | EventKind::UavLinkOutage { .. }
+                | EventKind::ModelArrived { .. }
+                | EventKind::NobodyTrained
+                | EventKind::Waited { .. }
+                | EventKind::Diverged => {}
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn every_kind_of_event_and_each_of_its_fields_is_told() {
+        let of = |name: &str| EVENTS.iter().find(|column| column.name == name);
+        let kinds: Vec<&str> = of("event").unwrap().description.split(", ").collect();
+        let mut seen = Vec::new();
+        for kind in every_event() {
+            let event = Event {
+                round: 1,
+                edge_round: 0,
+                kind,
+            };
+            let json = serde_json::to_value(event).unwrap();
+            let object = json.as_object().unwrap();
+            for field in object.keys() {
+                assert!(of(field).is_some(), "{field}: {json}");
+                seen.push(field.clone());
+            }
+            let name = object["event"].as_str().unwrap();
+            assert!(kinds.contains(&name), "{name}");
+        }
+        assert_eq!(kinds.len(), every_event().len());
+        assert!(EVENTS.iter().all(|c| seen.iter().any(|s| *s == c.name)));
+    }
+
+    #[test]
+    fn no_file_has_a_column_twice_or_without_words() {
+        for file in run_files() {
+            for (place, column) in file.columns.iter().enumerate() {
+                let same = |other: &Column| other.name == column.name;
+                assert!(!file.columns[..place].iter().any(same), "{}", column.name);
+                assert!(!column.description.is_empty(), "{}", column.name);
+            }
+        }
+    }
+}
