@@ -42,140 +42,48 @@ pub struct TidyTables {
     pub varied: Vec<String>,
 }
 
+#[rustfmt::skip]
 static WHO: [Column; 5] = [
-    Column::new(
-        "experiment",
-        Text,
-        "",
-        "The experiment's name; the scenario's in a comparison",
-    ),
-    Column::new(
-        "panels",
-        List,
-        "",
-        "Panels of its figure that show the run: a, b, ...",
-    ),
+    Column::new("experiment", Text, "", "The experiment's name; the scenario's in a comparison"),
+    Column::new("panels", List, "", "Panels of its figure that show the run: a, b, ..."),
     Column::new("label", Text, "", "What the method is called"),
     Column::new("method", Text, "", "Its registered name"),
     Column::new("seed", Integer, "", "The seed"),
 ];
 
+#[rustfmt::skip]
 static RUN: [Column; 21] = [
     Column::new("target", Number, "", "The accuracy asked for, 0 to 1"),
-    Column::new(
-        "target_on",
-        Text,
-        "",
-        "Which accuracy it is held against: test or validation",
-    ),
-    Column::new(
-        "smooth",
-        Integer,
-        "rounds",
-        "Over how many rounds that is averaged",
-    ),
+    Column::new("target_on", Text, "", "Which accuracy it is held against: test or validation"),
+    Column::new("smooth", Integer, "rounds", "Over how many rounds that is averaged"),
     Column::new("reached", Boolean, "", "Whether the run reached it"),
-    Column::new(
-        "rounds",
-        Integer,
-        "rounds",
-        "Global rounds until then; empty: never",
-    ),
+    Column::new("rounds", Integer, "rounds", "Global rounds until then; empty: never"),
     Column::new("time_s", Number, "s", "Simulated time until then"),
-    Column::new(
-        "energy_j",
-        Number,
-        "J",
-        "Energy of devices and UAVs until then; not what faults took",
-    ),
-    Column::new(
-        "first_crossing_rounds",
-        Integer,
-        "rounds",
-        "The first round at or above the target, without smoothing",
-    ),
-    Column::new(
-        "first_crossing_time_s",
-        Number,
-        "s",
-        "Simulated time until then",
-    ),
+    Column::new("energy_j", Number, "J", "Energy of devices and UAVs until then; not what faults took"),
+    Column::new("first_crossing_rounds", Integer, "rounds", "The first round at or above the target, without smoothing"),
+    Column::new("first_crossing_time_s", Number, "s", "Simulated time until then"),
     Column::new("first_crossing_energy_j", Number, "J", "Energy until then"),
-    Column::new(
-        "run_rounds",
-        Integer,
-        "rounds",
-        "Global rounds of the whole run",
-    ),
+    Column::new("run_rounds", Integer, "rounds", "Global rounds of the whole run"),
     Column::new("run_time_s", Number, "s", "Simulated time of the whole run"),
     Column::new("run_energy_j", Number, "J", "Energy of the whole run"),
-    Column::new(
-        "final_accuracy",
-        Number,
-        "",
-        "Test accuracy after the last round, 0 to 1",
-    ),
-    Column::new(
-        "best_accuracy",
-        Number,
-        "",
-        "Best test accuracy of any round",
-    ),
-    Column::new(
-        "local_iterations_mean",
-        Number,
-        "",
-        "Local iterations per edge round (H) of the average device",
-    ),
-    Column::new(
-        "selected_per_round",
-        Number,
-        "devices",
-        "Devices that trained in a round, mean",
-    ),
+    Column::new("final_accuracy", Number, "", "Test accuracy after the last round, 0 to 1"),
+    Column::new("best_accuracy", Number, "", "Best test accuracy of any round"),
+    Column::new("local_iterations_mean", Number, "", "Local iterations per edge round (H) of the average device"),
+    Column::new("selected_per_round", Number, "devices", "Devices that trained in a round, mean"),
     Column::new("updates_computed", Integer, "updates", "Device updates"),
-    Column::new(
-        "updates_lost",
-        Integer,
-        "updates",
-        "Of those, how many never reached the global model",
-    ),
-    Column::new(
-        "stopped_by",
-        Text,
-        "",
-        "Why the run ended, as in summary.json",
-    ),
+    Column::new("updates_lost", Integer, "updates", "Of those, how many never reached the global model"),
+    Column::new("stopped_by", Text, "", "Why the run ended, as in summary.json"),
     Column::new("run", Text, "", "Its folder"),
 ];
 
+#[rustfmt::skip]
 static ROUND: [Column; 8] = [
     Column::new("round", Integer, "", "Global round, from 1"),
     Column::new("clock_s", Number, "s", "Simulated time at its end"),
-    Column::new(
-        "cumulative_energy_j",
-        Number,
-        "J",
-        "Energy of devices and UAVs so far; not what faults took",
-    ),
-    Column::new(
-        "test_accuracy",
-        Number,
-        "",
-        "Accuracy of the global model on the test set, 0 to 1",
-    ),
-    Column::new(
-        "validation_accuracy",
-        Number,
-        "",
-        "Its accuracy on the validation samples",
-    ),
-    Column::new(
-        "smoothed_accuracy",
-        Number,
-        "",
-        "What targets are judged by: the mean over the last `smooth` rounds; empty before there are so many",
-    ),
+    Column::new("cumulative_energy_j", Number, "J", "Energy of devices and UAVs so far; not what faults took"),
+    Column::new("test_accuracy", Number, "", "Accuracy of the global model on the test set, 0 to 1"),
+    Column::new("validation_accuracy", Number, "", "Its accuracy on the validation samples"),
+    Column::new("smoothed_accuracy", Number, "", "What targets are judged by: the mean over the last `smooth` rounds; empty before there are so many"),
     Column::new("selected", Integer, "devices", "Devices that trained"),
     Column::new("run", Text, "", "Its folder"),
 ];
