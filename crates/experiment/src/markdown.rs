@@ -83,7 +83,7 @@ pub fn spread_words(seeds: usize) -> &'static str {
     match seeds {
         0 | 1 => "one value each",
         2 => "mean and range: two seeds give no interval",
-        _ => "mean ± half a 95 % interval, or the interval where it ends with what is possible",
+        _ => "mean ± half a 95 % interval; its ends where it is cut off at 0 or 100 %",
     }
 }
 

@@ -214,7 +214,7 @@ impl Plot {
                 };
                 svg.rect(bar, &fill);
                 highest = bar.top;
-                if let (Some(low), Some(high)) = (y.low, y.high) {
+                if let Some((low, high)) = y.ends() {
                     let ink = format!("stroke=\"{INK}\"");
                     svg.line((middle, self.y(low)), (middle, self.y(high)), &ink);
                     highest = highest.min(self.y(high));
@@ -258,7 +258,8 @@ fn span(panel: &Panel) -> (f64, f64) {
         (false, false) => (0.0, 2.0 * most),
     };
     let drawn = points().filter(|(_, y)| bars || y.n >= BAND_SEEDS);
-    let ends = drawn.flat_map(|(_, y)| [y.low, y.high]).flatten();
+    let ends = drawn.filter_map(|(_, y)| y.ends());
+    let ends = ends.flat_map(|(low, high)| [low, high]);
     let ends = ends.filter(|end| end.is_finite());
     let shown = ends.map(|end| end.clamp(floor, ceiling));
     range(shown.chain([least, most]))
