@@ -42,6 +42,11 @@ pub(crate) fn seed(text: &str) -> Result<u64, String> {
     whole(0..=i64::MAX as u64)(text)
 }
 
+/// Reads over how many rounds accuracies are averaged.
+pub(crate) fn smooth_rounds(text: &str) -> Result<usize, String> {
+    whole(1..=1_000)(text)
+}
+
 /// Reads a number of global rounds: what a scenario may ask for.
 pub(crate) fn rounds(text: &str) -> Result<u64, String> {
     whole(1..=10_000_000)(text)

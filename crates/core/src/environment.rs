@@ -43,6 +43,8 @@ pub struct Environment {
     threads: usize,
     store: Arc<DataStore>,
     round: Option<Round>,
+    /// What targets are judged by, round by round.
+    accuracies: Vec<f64>,
 }
 
 /// What is on the table while the actions are awaited.
@@ -81,6 +83,7 @@ impl Environment {
             threads,
             store: Arc::default(),
             round: None,
+            accuracies: Vec::new(),
         }
     }
 
@@ -106,6 +109,7 @@ impl Environment {
         let method = Method::of(&with_agents(&scenario)?)?;
         let view = AgentView::new(&scenario);
         self.scenario = scenario;
+        self.accuracies.clear();
         self.open(simulation, method, view)
     }
 
@@ -137,7 +141,9 @@ impl Environment {
         let penalties = vec![self.scenario.td3.penalty; fitness.len()];
         let rewards = view.rewards(&closed.outcome(), &penalties);
         let mut states = States::new();
-        if stop_rule(&self.scenario, &closed.record).is_none() {
+        let target_on = self.scenario.stop.target_on;
+        self.accuracies.push(target_on.accuracy(&closed.record));
+        if stop_rule(&self.scenario, &closed.record, &self.accuracies).is_none() {
             states = self.open(simulation, method, view)?;
         }
         Ok(Step {

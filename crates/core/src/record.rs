@@ -5,12 +5,15 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::vocabulary::Point;
 use crate::world::{DeviceId, Status, UavId};
 
+pub mod schema;
 mod sightings;
 mod summary;
+mod target;
 
 pub use crate::vocabulary::{Energy, EnergyItem, Time, TimeItem, UavTime};
 pub use sightings::{Part, Sightings};
-pub use summary::{Reached, StoppedBy, Summary};
+pub use summary::{Crossing, Reached, StoppedBy, Summary};
+pub use target::first_reached;
 
 /// One UAV in one global round. Its battery obeys
 /// `battery_before_j + recharged_j = battery_after_j + energy.total_j()`, its time

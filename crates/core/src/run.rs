@@ -139,7 +139,12 @@ pub fn run(
     Ok(run.finish(method))
 }
 
-pub(crate) fn stop_rule(scenario: &ValidScenario, record: &RoundRecord) -> Option<StoppedBy> {
+/// `accuracies`: what targets are judged by, of this round and those before it; the last `stop.smooth` will do.
+pub(crate) fn stop_rule(
+    scenario: &ValidScenario,
+    record: &RoundRecord,
+    accuracies: &[f64],
+) -> Option<StoppedBy> {
     let stop = &scenario.stop;
     if record
         .events
@@ -147,7 +152,7 @@ pub(crate) fn stop_rule(scenario: &ValidScenario, record: &RoundRecord) -> Optio
         .any(|event| event.kind == EventKind::Diverged)
     {
         Some(StoppedBy::Diverged)
-    } else if record.test_accuracy >= stop.target_accuracy {
+    } else if stop.is_reached(accuracies) {
         Some(StoppedBy::TargetAccuracy)
     } else if record.aggregator.is_some()
         && stop.convergence_norm > 0.0

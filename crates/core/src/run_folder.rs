@@ -1,5 +1,5 @@
 //! A run on disk: `scenario.toml`, `rounds.csv`, `uavs.csv`, `devices.jsonl`, `events.jsonl`,
-//! `summary.json`, `model.safetensors`, and `inputs.sha256` when the scenario names files. [`RunLog`] reads one back.
+//! `summary.json`, `model.safetensors`, `schema.json` (what the columns mean), and `inputs.sha256` when the scenario names files. [`RunLog`] reads one back.
 //!
 //! Everything is written to `NAME.partial` beside the final place and renamed when it is complete:
 //! a folder that carries the final name is whole. While a run writes it, the partial folder is locked;
@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::record::schema;
 use crate::record::{EnergyItem, RoundRecord, Sightings, StoppedBy, TimeItem, UavRecord, UavTime};
 use crate::run::Outcome;
 use crate::scenario::Scenario;
@@ -68,6 +69,8 @@ impl RunFolder {
         let begin = || {
             let text = scenario.to_toml()?;
             disk::replace_file(&partial.join("scenario.toml"), text.as_bytes())?;
+            let columns = schema::to_json(&schema::run_files());
+            disk::replace_file(&partial.join("schema.json"), columns.as_bytes())?;
             inputs::write(&partial, scenario, stop)?;
             Self::begin(path, partial.clone(), lock)
         };
@@ -122,8 +125,8 @@ impl RunFolder {
             partial,
             _lock: lock,
         };
-        folder.line("rounds.csv", &round_header())?;
-        folder.line("uavs.csv", &uav_header())?;
+        folder.line("rounds.csv", &schema::header(&schema::rounds()))?;
+        folder.line("uavs.csv", &schema::header(&schema::uavs()))?;
         Ok(folder)
     }
 
@@ -294,20 +297,6 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-fn round_header() -> String {
-    let mut header = String::from(
-        "round,clock_s,cumulative_energy_j,time_s,energy_j,test_accuracy,test_loss,validation_accuracy,validation_loss,train_loss,edge_rounds,local_iterations_mean,local_iterations_max,covered,selected,\
-         updates_computed,updates_aggregated,updates_lost,active_uavs,aggregator,model_change",
-    );
-    TimeItem::ALL
-        .iter()
-        .for_each(|item| header.extend([",", item.name()]));
-    EnergyItem::ALL
-        .iter()
-        .for_each(|item| header.extend([",", item.name()]));
-    header
-}
-
 fn round_row(record: &RoundRecord) -> String {
     let active = record
         .uavs
@@ -347,17 +336,6 @@ fn round_row(record: &RoundRecord) -> String {
         .iter()
         .for_each(|&item| _ = write!(row, ",{}", record.energy.get(item)));
     row
-}
-
-fn uav_header() -> String {
-    let mut header = String::from(
-        "round,uav,status,x_m,y_m,covered,selected,local_iterations,edge_time_s,battery_before_j,battery_after_j,recharged_j",
-    );
-    EnergyItem::ALL
-        .iter()
-        .for_each(|item| header.extend([",", item.name()]));
-    UavTime::columns().for_each(|(_, name)| header.extend([",", &name]));
-    header + ",away_s,devices"
 }
 
 fn uav_row(round: usize, uav: &UavRecord) -> String {

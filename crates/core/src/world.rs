@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::grid::Grid;
-use crate::nature::{Nature, compute};
 use crate::nature::mobility::{Mobility, Surroundings, uniform_point};
+use crate::nature::{Nature, compute};
 use crate::scenario::{Area, Layout, ValidScenario};
 use crate::seed::{Stream, stream};
 use crate::vocabulary::Point;

@@ -9,6 +9,7 @@ use super::plan::Contender;
 use super::quantity::{About, Quantity};
 use super::redeployment::{ANY_ONE, loss_labels};
 use super::results::Measure;
+use super::tidy::is_taken;
 
 /// The field, and what is wrong with it.
 type Flaw = (String, String);
@@ -73,7 +74,7 @@ impl Description {
         let reserved = [
             "method", "loss", "round", "time_s", "energy_j", "target", "",
         ];
-        if reserved.contains(&axis.name.as_str()) {
+        if reserved.contains(&axis.name.as_str()) || is_taken(&axis.name) {
             return flaw(format!("{field}.name"), format!("{:?} is taken", axis.name));
         }
         if self

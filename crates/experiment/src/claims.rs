@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::description::{Choice, ClaimPlan};
 use super::results::{Claim, Measure, Verdict};
-use super::statistics::{Estimate, saving};
+use super::statistics::{Estimate, SAVING, saving};
 use super::sweep::{Finished, Sweep};
 
 /// Values by seed, and within a seed by what else was varied; none where a run never reached its
@@ -56,7 +56,11 @@ pub fn judge(experiment: &str, claim: &ClaimPlan, of: &Samples, against: &Sample
         // One number for each seed: what was varied besides is not independent.
         values.extend(Estimate::of(&each).map(|over| over.mean));
     }
-    let ours = Estimate::of(&values);
+    let ours = match measure {
+        Measure::Value => Estimate::within(&values, claim.quantity.domain()),
+        Measure::Difference => Estimate::of(&values),
+        Measure::Saving => Estimate::within(&values, SAVING),
+    };
     Claim {
         experiment: experiment.into(),
         text: claim.text.clone(),

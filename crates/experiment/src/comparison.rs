@@ -1,19 +1,23 @@
 //! Methods side by side: what each target cost, and what the first saves against the others.
 
-use std::fmt::Write as _;
+mod table;
+mod words;
 
-use aerofed::record::{Energy, EnergyItem, Time, TimeItem};
+use aerofed::record::{Energy, Time};
+use aerofed::scenario::TargetOn;
 use serde::{Deserialize, Serialize};
 
 use super::curve::{Along, mean_series};
-use super::markdown::{exact_percent, percent, plus_minus, seed_words, table};
+use super::holm::{Saving, correct};
 use super::missed::{Reasons, reasons};
 use super::plan::{ComparePlan, Contender};
 use super::quantity::Quantity;
 use super::results::{Axis, Panel, PanelKind, Series};
-use super::statistics::{Estimate, saving};
-use super::stored::{Stand, StoredRun, word};
+use super::statistics::{AMOUNT, Estimate, SHARE, saving};
+use super::stored::{Stand, StoredRun};
 use super::styles::Styles;
+
+pub(crate) use table::columns;
 
 /// All statistics of a comparison: `compare.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +28,10 @@ pub struct Comparison {
     pub scenario: String,
     /// The seeds, the same for each method.
     pub seeds: Vec<u64>,
+    /// Which accuracy targets are judged by.
+    pub target_on: TargetOn,
+    /// Over how many rounds it is averaged; 1: not at all.
+    pub smooth: usize,
     /// In the order given; savings are of the first.
     pub methods: Vec<MethodStatistics>,
 }
@@ -58,10 +66,11 @@ pub struct MethodStatistics {
     pub energy: Energy,
 }
 
-/// One method and one target over all seeds. Means are over the runs that reached it.
+/// One method and one target over all seeds. Means are over the runs that reached it: in the round in which the mean over the
+/// last [`Comparison::smooth`] accuracies was first at or above it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetStatistics {
-    /// The test accuracy asked for.
+    /// The accuracy asked for.
     pub accuracy: f64,
     /// Runs that reached it.
     pub reached: usize,
@@ -77,9 +86,12 @@ pub struct TargetStatistics {
     /// Energy until then, J.
     pub energy_j: Option<Estimate>,
     /// 1 - first / this, seed by seed where both reached it; none for the first itself.
-    pub time_saving_of_first: Option<Estimate>,
+    pub time_saving_of_first: Option<Saving>,
     /// The same for energy.
-    pub energy_saving_of_first: Option<Estimate>,
+    pub energy_saving_of_first: Option<Saving>,
+    /// The same for the curve without smoothing, which noise carries over a target early; none where that is what stands above.
+    #[serde(default)]
+    pub first_crossing: Option<Box<Self>>,
 }
 
 impl Comparison {
@@ -87,8 +99,8 @@ impl Comparison {
     #[must_use]
     pub fn new(plan: &ComparePlan, runs: &[Vec<StoredRun>]) -> Self {
         let of = |(contender, mine): (&Contender, &Vec<StoredRun>)| {
-            let over = |value: fn(&StoredRun) -> f64| {
-                Estimate::of(&mine.iter().map(value).collect::<Vec<_>>())
+            let over = |domain, value: fn(&StoredRun) -> f64| {
+                Estimate::within(&mine.iter().map(value).collect::<Vec<_>>(), domain)
             };
             let rivals = runs.first().filter(|first| !std::ptr::eq(*first, mine));
             let targets = plan.targets.iter();
@@ -96,139 +108,55 @@ impl Comparison {
                 label: contender.label.clone(),
                 method: contender.method.clone(),
                 settings: contender.settings.clone(),
-                targets: targets.map(|&t| at_target(t, mine, rivals)).collect(),
+                targets: targets.map(|&t| cost(plan, t, mine, rivals)).collect(),
                 stopped_by: reasons(mine.iter()),
-                final_accuracy: over(|run| run.summary.final_accuracy),
-                best_accuracy: over(|run| run.summary.best_accuracy),
-                selected_per_round: over(StoredRun::selected_per_round),
-                updates_lost: over(|run| run.summary.updates_lost as f64),
-                updates_lost_share: over(StoredRun::lost_share),
+                final_accuracy: over(SHARE, |run| run.summary.final_accuracy),
+                best_accuracy: over(SHARE, |run| run.summary.best_accuracy),
+                selected_per_round: over(AMOUNT, StoredRun::selected_per_round),
+                updates_lost: over(AMOUNT, |run| run.summary.updates_lost as f64),
+                updates_lost_share: over(SHARE, StoredRun::lost_share),
                 time: Time::mean(mine.iter().map(|run| &run.summary.time)),
                 energy: Energy::mean(mine.iter().map(|run| &run.summary.energy)),
             }
         };
-        Self {
+        let mut comparison = Self {
             version: aerofed::VERSION.into(),
             scenario: plan.base.name.clone(),
             seeds: plan.seeds.clone(),
+            target_on: plan.base.stop.target_on,
+            smooth: plan.base.stop.smooth,
             methods: plan.contenders.iter().zip(runs).map(of).collect(),
-        }
+        };
+        comparison.correct_savings();
+        comparison
     }
 
-    /// The comparison as Markdown, aligned so that a terminal shows it as well.
-    #[must_use]
-    pub fn markdown(&self) -> String {
-        let Some(first) = self.methods.first() else {
-            return String::new();
-        };
-        let mut text = format!(
-            "Scenario {}, {} (mean ± half a 95 % interval).\n",
-            self.scenario,
-            seed_words(&self.seeds)
-        );
-        let time_saved = format!("time saved by {}", first.label);
-        let header = ["method", "reached", "rounds", "time (s)", "energy (kJ)"];
-        let header = [&header[..], &[&time_saved, "energy saved"]].concat();
-        for (index, target) in first.targets.iter().enumerate() {
-            let columns = self.methods.iter().map(|m| (m, &m.targets[index]));
-            let rows: Vec<Vec<String>> = columns.clone().map(|(m, t)| t.row(m)).collect();
-            // Writing to a string cannot fail.
-            _ = write!(
-                text,
-                "\nTo {} accuracy:\n\n{}",
-                exact_percent(target.accuracy),
-                table(&header, &rows)
+    /// Marks the savings that hold although there are many: those that stand first are one family, those of first crossings
+    /// another.
+    fn correct_savings(&mut self) {
+        let targets = self.methods.iter_mut().flat_map(|m| &mut m.targets);
+        let (mut shown, mut first) = (Vec::new(), Vec::new());
+        for target in targets {
+            let crossing = target.first_crossing.as_deref_mut();
+            first.extend(crossing.into_iter().flat_map(TargetStatistics::savings));
+            let (time, energy) = (
+                &mut target.time_saving_of_first,
+                &mut target.energy_saving_of_first,
             );
-            if columns.clone().any(|(_, t)| (1..t.of).contains(&t.reached)) {
-                text += "\n\\* only over the runs that reached it\n";
-            }
-            if let Some(missed) = self.missed(index) {
-                _ = write!(text, "\n{missed}\n");
-            }
+            shown.extend([time, energy].into_iter().flatten());
         }
-        let header = [
-            "method",
-            "final accuracy",
-            "devices a round",
-            "updates lost",
-            "share lost",
-        ];
-        let row = |m: &MethodStatistics| {
-            vec![
-                m.label.clone(),
-                percent(m.final_accuracy.as_ref()),
-                plus_minus(m.selected_per_round.as_ref(), 1.0),
-                plus_minus(m.updates_lost.as_ref(), 1.0),
-                percent(m.updates_lost_share.as_ref()),
-            ]
-        };
-        let rows: Vec<Vec<String>> = self.methods.iter().map(row).collect();
-        _ = write!(text, "\nWhole runs:\n\n{}", table(&header, &rows));
-        let time = |m: &MethodStatistics, item| m.time.get(item);
-        let energy = |m: &MethodStatistics, item| m.energy.get(item) / 1e3;
-        text += &self.items("time (s)", &TimeItem::ALL.map(|i| (i, i.label())), time);
-        text += &self.items(
-            "energy (kJ)",
-            &EnergyItem::spent()
-                .map(|i| (i, i.label()))
-                .collect::<Vec<_>>(),
-            energy,
-        );
-        text
-    }
-
-    /// What whole runs spent, by item; what would be 0.00 in every row is left out, but for the sum.
-    fn items<I: Copy>(
-        &self,
-        what: &str,
-        items: &[(I, String)],
-        of: impl Fn(&MethodStatistics, I) -> f64,
-    ) -> String {
-        let seen = |item| self.methods.iter().any(|m| of(m, item).abs() >= 0.005);
-        let shown: Vec<_> = items.iter().filter(|(item, _)| seen(*item)).collect();
-        let mut header = vec!["method"];
-        header.extend(shown.iter().map(|(_, label)| label.as_str()));
-        header.push("sum");
-        let row = |m: &MethodStatistics| {
-            let sum = items.iter().map(|(item, _)| of(m, *item)).sum();
-            let cells = shown.iter().map(|(item, _)| of(m, *item)).chain([sum]);
-            let cells = cells.map(|value: f64| format!("{value:.2}"));
-            [m.label.clone()].into_iter().chain(cells).collect()
-        };
-        let rows: Vec<Vec<String>> = self.methods.iter().map(row).collect();
-        format!(
-            "\nWhere the {what} of whole runs went, means:\n\n{}",
-            table(&header, &rows)
-        )
+        correct(&mut shown);
+        correct(&mut first);
     }
 }
 
 impl TargetStatistics {
-    /// A saving, and over how many seeds it is where not over all.
-    #[must_use]
-    pub fn saving_words(&self, saving: Option<&Estimate>) -> String {
-        match saving {
-            Some(estimate) if estimate.n < self.of => {
-                format!("{} ({} seeds)", percent(saving), estimate.n)
-            }
-            _ => percent(saving),
-        }
-    }
-
-    fn row(&self, method: &MethodStatistics) -> Vec<String> {
-        let marked = |text: String| match self.reached < self.of && self.reached > 0 {
-            true => text + " *",
-            false => text,
-        };
-        vec![
-            method.label.clone(),
-            format!("{}/{} reached", self.reached, self.of),
-            marked(plus_minus(self.rounds.as_ref(), 1.0)),
-            marked(plus_minus(self.time_s.as_ref(), 1.0)),
-            marked(plus_minus(self.energy_j.as_ref(), 1e3)),
-            self.saving_words(self.time_saving_of_first.as_ref()),
-            self.saving_words(self.energy_saving_of_first.as_ref()),
-        ]
+    fn savings(&mut self) -> impl Iterator<Item = &mut Saving> {
+        let both = [
+            &mut self.time_saving_of_first,
+            &mut self.energy_saving_of_first,
+        ];
+        both.into_iter().flatten()
     }
 }
 
@@ -252,9 +180,13 @@ pub fn panels(plan: &ComparePlan, runs: &[Vec<StoredRun>]) -> [Panel; 2] {
             unit: unit.into(),
             ticks: Vec::new(),
         };
+        let title = match plan.seeds.len() {
+            1 => "Test accuracy, 1 seed".into(),
+            seeds => format!("Test accuracy, {seeds} seeds"),
+        };
         Panel {
             id: id.into(),
-            title: format!("Test accuracy, {} seeds", plan.seeds.len()),
+            title,
             kind: PanelKind::Lines,
             series: series.collect(),
             x: axis(label, unit),
@@ -268,83 +200,50 @@ pub fn panels(plan: &ComparePlan, runs: &[Vec<StoredRun>]) -> [Panel; 2] {
 }
 
 /// `first` is empty for the first method itself.
-fn at_target(
+fn cost(
+    plan: &ComparePlan,
     accuracy: f64,
     mine: &[StoredRun],
     first: Option<&Vec<StoredRun>>,
 ) -> TargetStatistics {
-    let stands: Vec<&Stand> = mine
-        .iter()
-        .filter_map(|run| run.reached(accuracy))
-        .collect();
+    let mut cost = at_target(accuracy, mine, first, |run| run.reached(accuracy));
+    if plan.base.stop.smooth > 1 {
+        let crossing = at_target(accuracy, mine, first, |run| run.first_crossing(accuracy));
+        cost.first_crossing = Some(Box::new(crossing));
+    }
+    cost
+}
+
+fn at_target(
+    accuracy: f64,
+    mine: &[StoredRun],
+    first: Option<&Vec<StoredRun>>,
+    reached: impl Fn(&StoredRun) -> Option<&Stand>,
+) -> TargetStatistics {
+    let stands: Vec<&Stand> = mine.iter().filter_map(&reached).collect();
     let over = |value: fn(&Stand) -> f64| {
-        Estimate::of(&stands.iter().map(|stand| value(stand)).collect::<Vec<_>>())
+        let values: Vec<f64> = stands.iter().map(|stand| value(stand)).collect();
+        Estimate::within(&values, AMOUNT)
     };
     let saved = |value: fn(&Stand) -> f64| {
         let pairs = first?.iter().zip(mine);
         let savings = pairs.filter_map(|(first, mine)| {
-            let (first, mine) = (first.reached(accuracy)?, mine.reached(accuracy)?);
+            let (first, mine) = (reached(first)?, reached(mine)?);
             saving(value(first), value(mine))
         });
-        Estimate::of(&savings.collect::<Vec<_>>())
+        Saving::of(&savings.collect::<Vec<_>>())
     };
     TargetStatistics {
         accuracy,
         reached: stands.len(),
         of: mine.len(),
-        missed: reasons(mine.iter().filter(|run| run.reached(accuracy).is_none())),
+        missed: reasons(mine.iter().filter(|run| reached(run).is_none())),
         rounds: over(|stand| stand.round as f64),
         time_s: over(|stand| stand.clock_s),
         energy_j: over(|stand| stand.energy_j),
         time_saving_of_first: saved(|stand| stand.clock_s),
         energy_saving_of_first: saved(|stand| stand.energy_j),
-    }
-}
-
-/// One row per method, seed and target: `compare.csv`. Cells of targets never reached are empty; `stopped_by` says
-/// why the run ended.
-#[must_use]
-pub fn csv(plan: &ComparePlan, runs: &[Vec<StoredRun>]) -> String {
-    let mut text = String::from(
-        "method,seed,target,rounds,time_s,energy_j,run_rounds,final_accuracy,best_accuracy,\
-         selected_per_round,updates_computed,updates_lost,run,stopped_by\n",
-    );
-    for (contender, runs) in plan.contenders.iter().zip(runs) {
-        for (run, target) in runs
-            .iter()
-            .flat_map(|r| plan.targets.iter().map(move |t| (r, t)))
-        {
-            let cost = run.reached(*target).map_or(",,".into(), |stand| {
-                format!("{},{},{}", stand.round, stand.clock_s, stand.energy_j)
-            });
-            let summary = &run.summary;
-            let folder = run.folder.file_name().unwrap_or_default();
-            // Writing to a string cannot fail.
-            _ = writeln!(
-                text,
-                "{},{},{target},{cost},{},{},{},{},{},{},{},{}",
-                csv_cell(&contender.label),
-                summary.seed,
-                summary.rounds,
-                summary.final_accuracy,
-                summary.best_accuracy,
-                run.selected_per_round(),
-                summary.updates_computed,
-                summary.updates_lost,
-                folder.to_string_lossy(),
-                word(summary.stopped_by),
-            );
-        }
-    }
-    text
-}
-
-/// Quoted when it must be.
-fn csv_cell(text: &str) -> String {
-    if text.contains([',', '"']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.into()
+        first_crossing: None,
     }
 }
 
@@ -354,7 +253,7 @@ mod tests {
     use super::*;
     use aerofed::Scenario;
     use aerofed::method::Registry;
-    use aerofed::record::StoppedBy;
+    use aerofed::record::{EnergyItem, StoppedBy};
 
     fn plan(methods: &str) -> ComparePlan {
         let contenders = Contender::parse_list(&Registry::builtin(), methods).unwrap();
@@ -393,11 +292,11 @@ mod tests {
         assert_eq!(first[0].time_saving_of_first, None);
         let other = &comparison.methods[1].targets;
         // 1 - 10/20, 1 - 12/16, 1 - 14/28: mean 5/12; t(2) s/√3 with s² = 1/48.
-        let saving = other[0].time_saving_of_first.unwrap();
+        let saving = other[0].time_saving_of_first.unwrap().estimate;
         assert!((saving.mean - 5.0 / 12.0).abs() < 1e-12);
         let half = 4.302_653 * (1.0f64 / 48.0 / 3.0).sqrt();
         assert!((saving.half_width().unwrap() - half).abs() < 1e-6);
-        assert_eq!(other[0].energy_saving_of_first.unwrap().mean, 0.5);
+        assert_eq!(other[0].energy_saving_of_first.unwrap().estimate.mean, 0.5);
     }
 
     #[test]
@@ -406,7 +305,7 @@ mod tests {
         let missed = &comparison.methods[1].targets[1];
         assert_eq!((missed.reached, missed.of), (2, 3));
         assert_eq!(missed.time_s.unwrap().mean, 60.0);
-        assert_eq!(missed.time_saving_of_first.unwrap().n, 2);
+        assert_eq!(missed.time_saving_of_first.unwrap().estimate.n, 2);
         let text = comparison.markdown();
         let row = text
             .lines()
@@ -441,12 +340,6 @@ mod tests {
         assert_eq!(counts(&method.targets[1].missed), [("diverged".into(), 1)]);
         let text = comparison.markdown();
         assert!(text.contains("1 diverged (direct_drop)"), "{text}");
-        let table = csv(&plan, &runs);
-        assert!(table.lines().next().unwrap().ends_with(",run,stopped_by"));
-        assert!(
-            table.lines().last().unwrap().ends_with(",diverged"),
-            "{table}"
-        );
     }
 
     #[test]
@@ -481,21 +374,78 @@ mod tests {
         assert!(comparison.markdown().contains("0/3 reached"));
     }
 
+    /// Round by round 1 s, 1 J. The first is at 0.5 in round 1 once by luck, and stays there from round 3 on.
+    fn noisy() -> (ComparePlan, Vec<Vec<StoredRun>>) {
+        let mut plan = plan("hfl,direct_drop");
+        plan.targets = vec![0.5];
+        plan.base.stop.smooth = 3;
+        let curve = |accuracies: &[f64]| -> Vec<(f64, f64, f64)> {
+            let rounds = (1..).zip(accuracies);
+            rounds
+                .map(|(i, &a)| (f64::from(i), f64::from(i), a))
+                .collect()
+        };
+        let runs = |accuracies: &[f64]| -> Vec<StoredRun> {
+            let of_seed = |seed| {
+                let mut run = run(seed, &curve(accuracies));
+                run.summary.smooth = 3;
+                run
+            };
+            (1..=3).map(of_seed).collect()
+        };
+        let lucky = runs(&[0.5, 0.2, 0.6, 0.6, 0.6]);
+        let steady = runs(&[0.4, 0.5, 0.5, 0.5, 0.5]);
+        (plan, vec![lucky, steady])
+    }
+
     #[test]
-    fn rows_for_every_method_seed_and_target() {
-        let plan = plan("\"a, b\"=hfl,direct_drop");
-        let text = csv(&plan, &runs());
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 1 + 2 * 3 * 2);
-        assert!(
-            lines[1].starts_with("\"\"\"a, b\"\"\",1,0.5,1,10,100,2,"),
-            "{}",
-            lines[1]
-        );
-        assert!(
-            lines[12].starts_with("direct_drop,3,0.8,,,,2,0.7,"),
-            "{}",
-            lines[12]
-        );
+    fn smoothing_takes_luck_out_of_the_headline_and_keeps_it_beside() {
+        let (plan, runs) = noisy();
+        let comparison = Comparison::new(&plan, &runs);
+        let rounds = |method: usize| {
+            let target = &comparison.methods[method].targets[0];
+            let first = target.first_crossing.as_ref().unwrap();
+            let mean = |estimate: Option<Estimate>| estimate.unwrap().mean;
+            (mean(target.rounds), mean(first.rounds))
+        };
+        // (0.2 + 0.6 + 0.6) / 3 is below 0.5.
+        assert_eq!((rounds(0), rounds(1)), ((5.0, 1.0), (4.0, 2.0)));
+        let other = &comparison.methods[1].targets[0];
+        let saved = |target: &TargetStatistics| target.time_saving_of_first.unwrap();
+        assert_eq!(saved(other).estimate.mean, 1.0 - 5.0 / 4.0);
+        let first = other.first_crossing.as_ref().unwrap();
+        assert_eq!(saved(first).estimate.mean, 0.5);
+        let text = comparison.markdown();
+        for words in ["mean over the last 3 rounds", "First crossing", "Holm"] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+        let mut plain = plan;
+        plain.base.stop.smooth = 1;
+        let text = Comparison::new(&plain, &runs).markdown();
+        assert!(!text.contains("First crossing"), "{text}");
+    }
+
+    #[test]
+    fn targets_on_validation_samples_look_at_those_alone() {
+        let (mut plan, mut runs) = noisy();
+        plan.base.stop.target_on = TargetOn::Validation;
+        for run in runs.iter_mut().flatten() {
+            run.summary.target_on = TargetOn::Validation;
+        }
+        // Made-up runs are half as good there.
+        let comparison = Comparison::new(&plan, &runs);
+        assert_eq!(comparison.methods[0].targets[0].reached, 0);
+        let text = comparison.markdown();
+        assert!(text.contains("validation accuracy"), "{text}");
+    }
+
+    #[test]
+    fn two_seeds_have_ranges_and_no_test() {
+        let mut plan = plan("hfl,direct_drop");
+        plan.seeds = vec![1, 2];
+        let two: Vec<Vec<StoredRun>> = runs().iter().map(|r| r[..2].to_vec()).collect();
+        let text = Comparison::new(&plan, &two).markdown();
+        assert!(text.contains("37.5 % (25.0 to 50.0)"), "{text}");
+        assert!(!text.contains('±') && !text.contains('†'), "{text}");
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::results::{Point, Series};
-use super::statistics::Estimate;
+use super::statistics::{Estimate, SHARE};
 use super::stored::{Stand, StoredRun};
 
 /// What runs along the bottom of a curve.
@@ -60,7 +60,7 @@ pub fn mean_accuracy(runs: &[&StoredRun], along: Along) -> Vec<Point> {
         let values: Vec<f64> = runs.iter().map(|run| accuracy_at(run, along, x)).collect();
         Point {
             x,
-            y: Estimate::of(&values),
+            y: Estimate::within(&values, SHARE),
             of: runs.len(),
         }
     };

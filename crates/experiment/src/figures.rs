@@ -177,7 +177,7 @@ fn points(sweep: &Sweep, plan: &PanelPlan, cases: &[&Case], finished: &Finished)
         let known: Vec<f64> = values.iter().copied().flatten().collect();
         Point {
             x,
-            y: Estimate::of(&known),
+            y: Estimate::within(&known, plan.y.domain()),
             of: values.len(),
         }
     };

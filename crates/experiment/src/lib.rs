@@ -7,14 +7,17 @@ pub mod built_in;
 mod check;
 pub mod claims;
 pub mod comparison;
+mod csv;
 pub mod curve;
 pub mod description;
 mod error;
 pub mod figures;
+pub mod holm;
 mod losses;
 pub mod markdown;
 pub mod merge;
 pub mod missed;
+mod overview;
 mod page;
 pub mod plan;
 pub mod quantity;
@@ -27,6 +30,7 @@ pub mod statistics;
 pub mod stored;
 pub mod styles;
 pub mod sweep;
+pub mod tidy;
 
 #[cfg(test)]
 mod reproduction_tests;

@@ -146,8 +146,10 @@ fn row(quantity: Quantity, method: &RedeploymentMethod, steps: &Steps) -> Row {
     let factor = display(quantity).1;
     let cell = |(index, of_step): (usize, &Vec<LossStep>)| {
         let values = of_step.iter().filter_map(|step| value(quantity, step));
+        let values: Vec<f64> = values.map(|value| factor * value).collect();
+        let (least, most) = quantity.domain().into_inner();
         Cell {
-            ours: Estimate::of(&values.map(|value| factor * value).collect::<Vec<_>>()),
+            ours: Estimate::within(&values, factor * least..=factor * most),
             paper: method.paper.get(index).copied(),
         }
     };

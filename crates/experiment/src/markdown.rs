@@ -39,22 +39,54 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// `12.3 ± 1.2` in units of `unit`, or `12.3` with a single value, or `-` without any.
+/// `12.3 ± 1.2` in units of `unit`, `12.3 (11.1 to 13.5)` with two values or an interval that ends with its domain, `12.3`
+/// with a single value, or `-` without any.
 #[must_use]
 pub fn plus_minus(estimate: Option<&Estimate>, unit: f64) -> String {
+    with_unit(estimate, unit, "")
+}
+
+/// The same with a symbol: `12.3 ± 1.2 s`, `12.3 s (11.1 to 13.5)`.
+#[must_use]
+pub fn with_unit(estimate: Option<&Estimate>, unit: f64, symbol: &str) -> String {
     let Some(estimate) = estimate else {
         return "-".into();
     };
-    let (mean, half) = (estimate.mean / unit, estimate.half_width());
     // Three digits of the mean, and no more decimals than that for the interval.
-    let decimals = match mean.abs() {
+    let decimals = match (estimate.mean / unit).abs() {
         size if size >= 99.95 => 0,
         size if size >= 9.995 => 1,
         _ => 2,
     };
-    match half {
-        Some(half) => format!("{mean:.decimals$} ± {:.decimals$}", half / unit),
-        None => format!("{mean:.decimals$}"),
+    words(estimate, unit, decimals, symbol)
+}
+
+fn words(estimate: &Estimate, unit: f64, decimals: usize, symbol: &str) -> String {
+    // Adding zero turns -0 into 0.
+    let shown = |value: f64| format!("{:.decimals$}", value / unit + 0.0);
+    let mut text = shown(estimate.mean);
+    let half = estimate.half_width();
+    if let Some(half) = half {
+        text += &format!(" ± {}", shown(half));
+    }
+    if !symbol.is_empty() {
+        text += &format!(" {symbol}");
+    }
+    match estimate.ends() {
+        Some((low, high)) if half.is_none() => {
+            format!("{text} ({} to {})", shown(low), shown(high))
+        }
+        _ => text,
+    }
+}
+
+/// What stands behind means of so many seeds.
+#[must_use]
+pub fn spread_words(seeds: usize) -> &'static str {
+    match seeds {
+        0 | 1 => "one value each",
+        2 => "mean and range: two seeds give no interval",
+        _ => "mean ± half a 95 % interval; its ends where it is cut off at 0 or 100 %",
     }
 }
 
@@ -62,7 +94,7 @@ pub fn plus_minus(estimate: Option<&Estimate>, unit: f64) -> String {
 #[must_use]
 pub fn seed_words(seeds: &[u64]) -> String {
     match seeds {
-        [seed] => format!("seed {seed}, which alone gives no interval"),
+        [seed] => format!("seed {seed}"),
         [first, .., last] => format!("seeds {first} to {last}"),
         [] => "no seeds".into(),
     }
@@ -74,18 +106,10 @@ pub fn exact_percent(fraction: f64) -> String {
     format!("{} %", (fraction * 1e12).round() / 1e10)
 }
 
-/// `31.4 ± 2.0 %` of a fraction.
+/// `31.4 ± 2.0 %` of a fraction, `41.3 % (33.0 to 49.6)` of two.
 #[must_use]
 pub fn percent(estimate: Option<&Estimate>) -> String {
-    let Some(estimate) = estimate else {
-        return "-".into();
-    };
-    // Adding zero turns -0 into 0.
-    let mean = 100.0 * estimate.mean + 0.0;
-    match estimate.half_width() {
-        Some(half) => format!("{mean:.1} ± {:.1} %", 100.0 * half),
-        None => format!("{mean:.1} %"),
-    }
+    estimate.map_or("-".into(), |estimate| words(estimate, 0.01, 1, "%"))
 }
 
 #[cfg(test)]
@@ -135,14 +159,25 @@ mod tests {
 
     #[test]
     fn numbers_keep_three_digits_and_say_when_there_is_no_interval() {
-        let pair = Estimate::of(&[1_000.0, 3_000.0]);
-        assert_eq!(plus_minus(pair.as_ref(), 1e3), "2.00 ± 12.71");
+        let three = Estimate::of(&[1_000.0, 2_000.0, 3_000.0]);
+        assert_eq!(plus_minus(three.as_ref(), 1e3), "2.00 ± 2.48");
+        assert_eq!(with_unit(three.as_ref(), 1e3, "kJ"), "2.00 ± 2.48 kJ");
         assert_eq!(plus_minus(Estimate::of(&[123.4]).as_ref(), 1.0), "123");
         assert_eq!(
             (plus_minus(None, 1.0), percent(None)),
             ("-".into(), "-".into())
         );
         assert_eq!(percent(Estimate::of(&[0.25]).as_ref()), "25.0 %");
-        assert_eq!(percent(Estimate::of(&[0.2, 0.2]).as_ref()), "20.0 ± 0.0 %");
+        assert_eq!(percent(Estimate::of(&[0.2; 3]).as_ref()), "20.0 ± 0.0 %");
+    }
+
+    #[test]
+    fn two_seeds_show_their_range_and_no_interval() {
+        let two = Estimate::of(&[0.33, 0.496]);
+        assert_eq!(percent(two.as_ref()), "41.3 % (33.0 to 49.6)");
+        assert_eq!(plus_minus(two.as_ref(), 1.0), "0.41 (0.33 to 0.50)");
+        assert_eq!(with_unit(two.as_ref(), 1.0, "s"), "0.41 s (0.33 to 0.50)");
+        let cut = Estimate::within(&[0.99, 0.9, 0.99], crate::statistics::SHARE);
+        assert_eq!(percent(cut.as_ref()), "96.0 % (83.1 to 100.0)");
     }
 }

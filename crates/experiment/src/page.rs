@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::markdown::{percent, plus_minus, seed_words, table};
+use super::markdown::{percent, plus_minus, spread_words, table, with_unit};
 use super::results::{
-    Axis, Claim, Figure, Measure, Panel, Point, Results, Scale, Series, Table, Tick, Verdict,
+    Axis, Claim, Figure, Measure, Panel, Point, Results, Series, Table, Tick, Verdict,
 };
 use super::statistics::Estimate;
 
@@ -12,15 +12,12 @@ impl Results {
     /// The results as a page of Markdown: claims first, then figures and tables as numbers.
     #[must_use]
     pub fn markdown(&self) -> String {
-        let scale = match self.scale {
-            Scale::Quick => "quick",
-            Scale::Paper => "paper",
-        };
         let mut text = format!(
-            "# Results\n\nVersion {}, scale {scale}, {} runs, {}. Means with half a 95 % interval.\n",
+            "# {}\n\nVersion {}, {}; {}.\n",
+            self.title(),
             self.version,
-            self.runs.len(),
-            seed_words(&self.seeds)
+            self.made_of(),
+            spread_words(self.fewest_seeds()),
         );
         if self.runs_missing > 0 {
             _ = writeln!(text, "\n**{} runs are still missing.**", self.runs_missing);
@@ -45,6 +42,7 @@ impl Results {
             _ = write!(text, "\n## Claims\n\n{}", table(&header, &rows));
             text += "\nA verdict in brackets may still turn: the interval holds zero, or there is none.\n";
         }
+        text += &self.overviews();
         self.figures
             .iter()
             .for_each(|figure| write_figure(&mut text, figure));
@@ -53,17 +51,41 @@ impl Results {
             .for_each(|table| write_table(&mut text, table));
         text
     }
+
+    /// Tables of the experiments about which nobody claims anything.
+    #[must_use]
+    pub fn overviews(&self) -> String {
+        let mut text = String::new();
+        for (experiment, overview) in self.without_claims() {
+            let (header, rows) = overview.words();
+            let header: Vec<&str> = header.iter().map(String::as_str).collect();
+            let (name, title) = (&experiment.name, &experiment.title);
+            _ = write!(
+                text,
+                "\n## Summary of {name}: {title}\n\n{}",
+                table(&header, &rows)
+            );
+        }
+        text
+    }
+
+    fn fewest_seeds(&self) -> usize {
+        match self.seeds.len() {
+            0 => usize::MAX,
+            seeds => seeds,
+        }
+    }
 }
 
 fn claim_row(claim: &Claim) -> Vec<String> {
     let as_share = claim.unit.is_empty();
     let ours = match as_share {
         true => percent(claim.ours.as_ref()),
-        false => with_unit(plus_minus(claim.ours.as_ref(), 1.0), &claim.unit),
+        false => with_unit(claim.ours.as_ref(), 1.0, &claim.unit),
     };
     let paper = match as_share {
         true => format!("{:.1} %", 100.0 * claim.paper),
-        false => with_unit(claim.paper.to_string(), &claim.unit),
+        false => format!("{} {}", claim.paper, claim.unit),
     };
     let verdict = match claim.verdict {
         Verdict::Agrees => "agrees",
@@ -88,13 +110,6 @@ fn claim_row(claim: &Claim) -> Vec<String> {
             false => format!("({verdict})"),
         },
     ]
-}
-
-fn with_unit(number: String, unit: &str) -> String {
-    match number.as_str() {
-        "-" => number,
-        _ => format!("{number} {unit}"),
-    }
 }
 
 fn write_figure(text: &mut String, figure: &Figure) {

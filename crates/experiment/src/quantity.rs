@@ -1,7 +1,10 @@
 //! What is measured: one number of a run, of a run and a target, or of a lost UAV.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
+use super::statistics::{AMOUNT, SHARE};
 use super::stored::StoredRun;
 
 /// One number.
@@ -116,6 +119,16 @@ impl Quantity {
             Self::UpdatesLost => "updates",
             Self::SelectedPerRound => "devices",
             _ => "",
+        }
+    }
+
+    /// What it can be; intervals end there.
+    #[must_use]
+    pub fn domain(self) -> RangeInclusive<f64> {
+        match self {
+            Self::CoverageChange => f64::NEG_INFINITY..=f64::INFINITY,
+            _ if self.unit().is_empty() => SHARE,
+            _ => AMOUNT,
         }
     }
 

@@ -13,10 +13,12 @@ use super::claims::{against, judge, samples};
 use super::description::Description;
 use super::figures::panels;
 use super::losses::study;
+use super::overview::{experiment, tidy_runs};
 use super::plan::{PlannedRun, distinct};
 use super::results::{Figure, Results, RunEntry, SCHEMA, Scale, Skipped};
 use super::stored::{StoredRun, word};
 use super::sweep::{Finished, Sweep};
+use super::tidy::TidyTables;
 use crate::Error;
 use aerofed::method::Registry;
 
@@ -33,6 +35,9 @@ pub struct Request {
     /// Global rounds of each run at most; none: as many as each experiment says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u64>,
+    /// Over how many rounds accuracies are averaged before they are held against targets; none: as each says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smooth: Option<usize>,
     /// Folder of the experiments that need one.
     pub data_dir: Option<PathBuf>,
     /// The experiments' files, as text.
@@ -108,6 +113,9 @@ impl Request {
         if self.rounds != other.rounds {
             return Err(refuse("`--rounds`"));
         }
+        if self.smooth != other.smooth {
+            return Err(refuse("`--smooth`"));
+        }
         if self.data_dir != other.data_dir {
             return Err(refuse("`--data-dir`"));
         }
@@ -146,9 +154,11 @@ impl Reproduction {
             skipped: Vec::new(),
         };
         let mut names = BTreeSet::new();
+        let mut trains = false;
         for (index, text) in request.experiments.iter().enumerate() {
             let file = request.files.get(index).map_or(REQUEST, String::as_str);
             let description = Description::parse(text, file)?;
+            trains |= description.redeployment.is_none();
             if !names.insert(description.name.clone()) {
                 return Err(Error::Plan {
                     place: format!("experiment {}", description.name),
@@ -166,7 +176,16 @@ impl Reproduction {
                 .sweeps
                 .push(Sweep::new(registry, description, request)?);
         }
-        Ok(reproduction)
+        match without_runs(request).filter(|_| !trains) {
+            Some(place) => Err(Error::Plan {
+                place,
+                reason: format!(
+                    "applies to experiments that train; {} lose UAVs in random layouts (`redeployment.layouts`) and train nothing",
+                    names.into_iter().collect::<Vec<_>>().join(", ")
+                ),
+            }),
+            None => Ok(reproduction),
+        }
     }
 
     /// Every run that is needed, each once.
@@ -193,18 +212,26 @@ impl Reproduction {
         &self.skipped
     }
 
-    /// Sums up what `folder`, a results folder, holds.
+    /// The runs that `folder`, a results folder, holds.
     ///
     /// # Errors
-    /// When a run's folder holds something else, or a redeployment cannot be computed.
-    pub fn results(&self, folder: &Path) -> Result<Results, Error> {
-        let runs = self.runs();
+    /// When a run's folder holds something else.
+    pub fn finished(&self, folder: &Path) -> Result<Finished, Error> {
         let mut finished = Finished::new();
-        for run in &runs {
+        for run in self.runs() {
             if let Some(stored) = StoredRun::find(&folder.join("runs"), run)? {
                 finished.insert(run.id.clone(), stored);
             }
         }
+        Ok(finished)
+    }
+
+    /// Sums up what was found.
+    ///
+    /// # Errors
+    /// When a redeployment cannot be computed.
+    pub fn results(&self, finished: &Finished) -> Result<Results, Error> {
+        let runs = self.runs();
         // A study of lost UAVs has layouts instead of runs.
         let with_runs = self.sweeps.iter().filter(|sweep| !sweep.cases.is_empty());
         let seeds: BTreeSet<u64> = with_runs.flat_map(|sweep| sweep.seeds.clone()).collect();
@@ -213,10 +240,15 @@ impl Reproduction {
             version: aerofed::VERSION.into(),
             scale: self.scale,
             seeds: seeds.into_iter().collect(),
+            experiments: self
+                .sweeps
+                .iter()
+                .map(|s| experiment(s, finished))
+                .collect(),
             figures: Vec::new(),
             tables: Vec::new(),
             claims: Vec::new(),
-            runs: self.index(&runs, &finished),
+            runs: self.index(&runs, finished),
             runs_missing: runs.len() - finished.len(),
             skipped: self.skipped.clone(),
         };
@@ -226,7 +258,7 @@ impl Reproduction {
                 id: description.name.clone(),
                 title: description.title.clone(),
                 caption: description.caption.clone(),
-                panels: panels(sweep, &finished),
+                panels: panels(sweep, finished),
                 maps: Vec::new(),
             };
             if let Some(plan) = &description.redeployment {
@@ -236,7 +268,7 @@ impl Reproduction {
                 results.claims.extend(found.claims);
             } else {
                 let judged = description.claims.iter().map(|claim| {
-                    let side = |choice| samples(sweep, &finished, claim, choice);
+                    let side = |choice| samples(sweep, finished, claim, choice);
                     judge(
                         &description.name,
                         claim,
@@ -251,6 +283,20 @@ impl Reproduction {
             }
         }
         Ok(results)
+    }
+
+    /// The runs as tables for plots of one's own; the panels are those of [`results`](Self::results).
+    #[must_use]
+    pub fn tidy(&self, finished: &Finished, results: &Results) -> TidyTables {
+        let mut rows = Vec::new();
+        for sweep in &self.sweeps {
+            let figure = results
+                .figures
+                .iter()
+                .find(|figure| figure.id == sweep.description.name);
+            rows.extend(tidy_runs(sweep, finished, figure));
+        }
+        TidyTables::new(&rows)
     }
 
     fn index(&self, runs: &[&PlannedRun], finished: &Finished) -> Vec<RunEntry> {
@@ -280,4 +326,14 @@ impl Reproduction {
         };
         runs.iter().filter_map(entry).collect()
     }
+}
+
+/// The flag of a request that says something about runs alone.
+fn without_runs(request: &Request) -> Option<String> {
+    let seeds = request.seeds.map(|seeds| format!("`--seeds {seeds}`"));
+    let first = request
+        .first_seed
+        .map(|seed| format!("`--first-seed {seed}`"));
+    let smooth = request.smooth.map(|rounds| format!("`--smooth {rounds}`"));
+    seeds.or(first).or(smooth)
 }

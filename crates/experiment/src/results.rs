@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::statistics::Estimate;
 
 /// The schema's number.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Everything that was found: `results.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,9 @@ pub struct Results {
     pub scale: Scale,
     /// The seeds asked for.
     pub seeds: Vec<u64>,
+    /// What was asked for, less what was skipped.
+    #[serde(default)]
+    pub experiments: Vec<Experiment>,
     /// In the order of the experiments.
     pub figures: Vec<Figure>,
     /// In the order of the experiments.
@@ -33,6 +36,54 @@ pub struct Results {
     pub runs_missing: usize,
     /// Experiments that were asked for and could not be done.
     pub skipped: Vec<Skipped>,
+}
+
+/// An experiment in a few words and numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// Its name, as in `fig5`.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// What a reader must know.
+    pub caption: String,
+    /// Layouts of devices, where UAVs are lost instead of models trained.
+    pub layouts: Option<u64>,
+    /// What its runs came to; none without runs.
+    pub summary: Option<Overview>,
+}
+
+/// What the runs of an experiment came to, method by method and point by point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Overview {
+    /// Names of the axes; a row has a label for each.
+    pub axes: Vec<String>,
+    /// What is told of each row.
+    pub columns: Vec<OverviewColumn>,
+    /// By points, then methods.
+    pub rows: Vec<OverviewRow>,
+}
+
+/// A quantity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OverviewColumn {
+    /// What it is called.
+    pub label: String,
+    /// `s`, `J`, `rounds`, or empty for fractions.
+    pub unit: String,
+}
+
+/// The runs of a method at a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OverviewRow {
+    /// What the method is called.
+    pub method: String,
+    /// The point, axis by axis.
+    pub labels: Vec<String>,
+    /// Finished runs.
+    pub runs: usize,
+    /// In the order of the columns, over the runs that have a value.
+    pub cells: Vec<Option<Estimate>>,
 }
 
 /// How much is run.

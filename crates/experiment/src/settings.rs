@@ -118,6 +118,11 @@ fn first_shared_change(base: &Scenario, theirs: &Scenario) -> Option<&'static st
             "stop.target_accuracy",
             theirs.stop.target_accuracy == base.stop.target_accuracy,
         ),
+        ("stop.smooth", theirs.stop.smooth == base.stop.smooth),
+        (
+            "stop.target_on",
+            theirs.stop.target_on == base.stop.target_on,
+        ),
     ];
     let changed = same.into_iter().find(|(_, same)| !same);
     changed.map(|(field, _)| field)

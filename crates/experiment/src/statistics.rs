@@ -1,16 +1,34 @@
-//! Means with 95 % intervals, and savings seed by seed.
+//! Means with 95 % intervals, savings seed by seed, and how likely they are chance.
+
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
+
+/// Fewer values than this give no interval: that of two is twelve times as wide as they are apart.
+pub const FEWEST: usize = 3;
+
+/// What shares and accuracies can be.
+pub const SHARE: RangeInclusive<f64> = 0.0..=1.0;
+/// What seconds, joules and counts can be.
+pub const AMOUNT: RangeInclusive<f64> = 0.0..=f64::INFINITY;
+/// What savings can be: nothing costs less than nothing.
+pub const SAVING: RangeInclusive<f64> = f64::NEG_INFINITY..=1.0;
 
 /// A mean with its 95 % interval, Student's t.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Lower end of the interval; none with a single value, which tells nothing about its spread.
+    /// Lower end of the interval; none with less than three values, which tell too little about their spread.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
+    /// The least value. Older files have neither: they are read, and refused by their schema.
+    #[serde(default)]
+    pub min: f64,
+    /// The largest value.
+    #[serde(default)]
+    pub max: f64,
     /// How many values.
     pub n: usize,
 }
@@ -31,25 +49,43 @@ impl Estimate {
         if n == 0 {
             return None;
         }
-        let count = n as f64;
-        // Adding zero turns -0 into 0.
-        let mean = values.iter().sum::<f64>() / count + 0.0;
-        let half = (n > 1).then(|| {
-            let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-            student_t_975(n - 1) * (squares / (count - 1.0) / count).sqrt()
-        });
+        let mean = mean(values);
+        let half = (n >= FEWEST).then(|| student_t_975(n - 1) * error_of_mean(values));
         Some(Self {
             mean,
             low: half.map(|half| mean - half),
             high: half.map(|half| mean + half),
+            min: values.iter().copied().fold(f64::INFINITY, f64::min),
+            max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             n,
         })
     }
 
-    /// Half the interval's width.
+    /// The same for values of a domain, which the interval does not leave: an accuracy is not above 100 %.
+    #[must_use]
+    pub fn within(values: &[f64], domain: RangeInclusive<f64>) -> Option<Self> {
+        let mut estimate = Self::of(values)?;
+        estimate.low = estimate.low.map(|low| low.max(*domain.start()));
+        estimate.high = estimate.high.map(|high| high.min(*domain.end()));
+        Some(estimate)
+    }
+
+    /// Half the interval's width; none where there is no interval, or where it was cut off at the end of a domain.
     #[must_use]
     pub fn half_width(&self) -> Option<f64> {
-        self.high.map(|high| high - self.mean)
+        let (below, above) = (self.mean - self.low?, self.high? - self.mean);
+        let off = (above - below).abs();
+        (off <= 1e-9 * (above + below) + 1e-12 * self.mean.abs()).then_some(above)
+    }
+
+    /// What is shown of the spread: the interval, or from the one to the other of two values.
+    #[must_use]
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => Some((low, high)),
+            _ if self.n > 1 => Some((self.min, self.max)),
+            _ => None,
+        }
     }
 
     /// Whether the interval is known and lies on one side of a value.
@@ -63,6 +99,40 @@ impl Estimate {
     pub fn includes(&self, value: f64) -> bool {
         self.low.is_some_and(|low| low <= value) && self.high.is_some_and(|high| high >= value)
     }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    // Adding zero turns -0 into 0.
+    values.iter().sum::<f64>() / values.len() as f64 + 0.0
+}
+
+/// The standard error of the mean of two or more values.
+fn error_of_mean(values: &[f64]) -> f64 {
+    let (mean, count) = (mean(values), values.len() as f64);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / (count - 1.0) / count).sqrt()
+}
+
+/// The probability of a mean at least so far from zero if there were no effect: Student's t, two-sided. None with less
+/// than three values.
+///
+/// ```
+/// use aerofed_experiment::statistics::p_value;
+/// let p = p_value(&[1.0, 2.0, 3.0]).unwrap(); // t = 2 √3 with two degrees of freedom
+/// assert!((p - 0.0742).abs() < 1e-4);
+/// assert_eq!(p_value(&[1.0, 2.0]), None);
+/// ```
+#[must_use]
+pub fn p_value(values: &[f64]) -> Option<f64> {
+    if values.len() < FEWEST {
+        return None;
+    }
+    let (mean, error) = (mean(values), error_of_mean(values));
+    if error == 0.0 {
+        return Some(if mean == 0.0 { 1.0 } else { 0.0 });
+    }
+    let inside = within(mean.abs() / error, values.len() - 1);
+    Some((1.0 - inside).clamp(0.0, 1.0))
 }
 
 /// What the first saves against the other, 1 - first / other; none when the other costs nothing.
@@ -182,7 +252,51 @@ mod tests {
             (7.0, None, None)
         );
         assert!(!estimate.includes(7.0) && !estimate.excludes(0.0));
-        assert_eq!(Estimate::of(&[3.0, 3.0]).unwrap().half_width(), Some(0.0));
+        let two = Estimate::of(&[3.0, 5.0]).unwrap();
+        assert_eq!((two.low, two.half_width()), (None, None));
+        assert_eq!((two.ends(), estimate.ends()), (Some((3.0, 5.0)), None));
+        assert_eq!(Estimate::of(&[3.0; 3]).unwrap().half_width(), Some(0.0));
+    }
+
+    #[test]
+    fn an_interval_does_not_leave_its_domain() {
+        let values = [0.99, 0.9, 0.99];
+        let cut = Estimate::within(&values, SHARE).unwrap();
+        assert_eq!((cut.high, cut.half_width()), (Some(1.0), None));
+        assert_eq!(cut.low, Estimate::of(&values).unwrap().low);
+        assert_eq!(cut.ends().unwrap().1, 1.0);
+        let free = Estimate::within(&[0.5, 0.52, 0.48], SHARE).unwrap();
+        assert!(free.half_width().is_some());
+        assert_eq!(
+            Estimate::within(&[0.0, 9.0, 0.0], AMOUNT).unwrap().low,
+            Some(0.0)
+        );
+    }
+
+    #[test]
+    fn val_probabilities_are_those_of_the_tables() {
+        // Values with mean 1 whose standard error is 1/t.
+        let with_t = |t: f64, n: usize| {
+            let (half, count) = (n / 2, n as f64);
+            let step = ((count - 1.0) * count / (2 * half) as f64).sqrt() / t;
+            let mut values = vec![1.0; n];
+            for (place, value) in values.iter_mut().enumerate().take(2 * half) {
+                *value += if place % 2 == 0 { step } else { -step };
+            }
+            p_value(&values).unwrap()
+        };
+        for (t, n, tabulated) in [
+            (4.302_653, 3, 0.05),
+            (2.776_445, 5, 0.05),
+            (4.604_095, 5, 0.01),
+            (3.249_836, 10, 0.01),
+            (2.093_024, 20, 0.05),
+        ] {
+            let p = with_t(t, n);
+            assert!((p - tabulated).abs() < 1e-6, "{t}, {n}: {p}");
+        }
+        assert_eq!(p_value(&[0.2; 3]), Some(0.0));
+        assert_eq!(p_value(&[0.0; 3]), Some(1.0));
     }
 
     #[test]

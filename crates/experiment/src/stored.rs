@@ -5,8 +5,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use aerofed::Error;
-use aerofed::record::{EnergyItem, RoundRecord, StoppedBy, Summary};
+use aerofed::record::{EnergyItem, RoundRecord, StoppedBy, Summary, first_reached};
 use aerofed::run_folder::{RunLog, Stop, check_inputs, damaged};
+use aerofed::scenario::TargetOn;
 
 use super::plan::{PlannedRun, digest};
 
@@ -23,6 +24,8 @@ pub struct Stand {
     pub paper_energy_j: f64,
     /// Test accuracy, 0 to 1.
     pub accuracy: f64,
+    /// Accuracy on the validation samples, 0 to 1.
+    pub validation_accuracy: f64,
     /// Devices that trained in this round.
     pub selected: f64,
 }
@@ -95,10 +98,32 @@ impl StoredRun {
         }
     }
 
-    /// Where it stood when it first reached an accuracy.
+    /// Where it stood when it reached an accuracy, judged as its scenario says: on the test set or on validation samples, by the mean
+    /// over `stop.smooth` rounds.
     #[must_use]
     pub fn reached(&self, accuracy: f64) -> Option<&Stand> {
-        self.curve.iter().find(|stand| stand.accuracy >= accuracy)
+        self.crossing(accuracy, self.summary.smooth)
+    }
+
+    /// The same for the curve as it is: where it was first at or above an accuracy.
+    #[must_use]
+    pub fn first_crossing(&self, accuracy: f64) -> Option<&Stand> {
+        self.crossing(accuracy, 1)
+    }
+
+    fn crossing(&self, accuracy: f64, smooth: usize) -> Option<&Stand> {
+        let place = first_reached(&self.judged(), smooth, accuracy)?;
+        self.curve.get(place)
+    }
+
+    /// What targets are judged by, round by round.
+    #[must_use]
+    pub fn judged(&self) -> Vec<f64> {
+        let accuracy = |stand: &Stand| match self.summary.target_on {
+            TargetOn::Test => stand.accuracy,
+            TargetOn::Validation => stand.validation_accuracy,
+        };
+        self.curve.iter().map(accuracy).collect()
     }
 
     /// Devices that trained in a round, on average.
@@ -186,6 +211,7 @@ fn curve(records: &[RoundRecord]) -> Vec<Stand> {
             energy_j: record.cumulative_energy_j,
             paper_energy_j: record.cumulative_energy_j - beyond_paper_j,
             accuracy: record.test_accuracy,
+            validation_accuracy: record.validation_accuracy,
             selected: record.selected as f64,
         }
     };
@@ -215,6 +241,7 @@ pub(super) mod tests {
             energy_j,
             paper_energy_j: energy_j,
             accuracy,
+            validation_accuracy: accuracy / 2.0,
             selected: 10.0,
         };
         let curve: Vec<Stand> = curve.iter().enumerate().map(stand).collect();

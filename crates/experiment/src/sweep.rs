@@ -20,6 +20,8 @@ pub type Finished = HashMap<String, StoredRun>;
 pub struct Case {
     /// The labels of its points, in the order of the axes.
     pub labels: Vec<String>,
+    /// What its points set.
+    pub settings: Vec<String>,
     /// The accuracy that its points ask for, if one does.
     pub target: Option<f64>,
     /// Its place among the contenders.
@@ -137,12 +139,16 @@ impl Sweep {
         if self.description.needs_data_dir {
             base.data.dir = request.data_dir.clone().unwrap_or_default();
         }
+        if let Some(smooth) = request.smooth {
+            base.stop.smooth = smooth;
+        }
         check_shared(registry, &base, &self.contenders)?;
         let mut cases = Vec::new();
         for (contender, entry) in self.contenders.iter().enumerate() {
             for &seed in &self.seeds {
                 cases.push(Case {
                     labels: points.iter().map(|point| point.label.clone()).collect(),
+                    settings: points.iter().flat_map(|p| p.set.clone()).collect(),
                     target: points.iter().rev().find_map(|point| point.target),
                     contender,
                     run: PlannedRun::new(registry, &base, entry, seed, |_| {})?,
@@ -150,6 +156,29 @@ impl Sweep {
             }
         }
         Ok(cases)
+    }
+
+    /// Accuracies that panels and claims ask of a case; where they ask for none, those of its scenario.
+    #[must_use]
+    pub fn targets(&self, case: &Case) -> Vec<f64> {
+        let (panels, claims) = (&self.description.panels, &self.description.claims);
+        let asked = panels.iter().map(|panel| panel.target);
+        let asked = asked
+            .chain(claims.iter().map(|claim| claim.target))
+            .flatten();
+        let listed = panels
+            .iter()
+            .flat_map(|panel| panel.targets.iter().copied());
+        let mut targets: Vec<f64> = match case.target {
+            Some(own) => listed.chain([own]).collect(),
+            None => listed.chain(asked).collect(),
+        };
+        if targets.is_empty() {
+            targets.clone_from(&case.run.scenario.stop.targets);
+        }
+        targets.sort_by(f64::total_cmp);
+        targets.dedup();
+        targets
     }
 
     /// The label of a case's point on an axis.

@@ -1,6 +1,6 @@
 //! Claims and cells of results in words.
 
-use aerofed_experiment::markdown::{percent, plus_minus};
+use aerofed_experiment::markdown::{percent, plus_minus, with_unit};
 use aerofed_experiment::results::{Cell, Claim, Verdict};
 
 use crate::units::percent_exact;
@@ -37,7 +37,7 @@ pub(crate) fn ours_words(claim: &Claim) -> String {
     match (&claim.ours, claim.unit.as_str()) {
         (None, _) => "–".into(),
         (ours, "") => percent(ours.as_ref()),
-        (ours, unit) => format!("{} {unit}", plus_minus(ours.as_ref(), 1.0)),
+        (ours, unit) => with_unit(ours.as_ref(), 1.0, unit),
     }
 }
 

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 
 use aerofed::Summary;
 use aerofed_experiment::comparison::Comparison;
-use aerofed_experiment::results::{Panel, Results, Scale};
+use aerofed_experiment::results::{Panel, Results};
 
 use crate::palette;
 use crate::panel::panel_svg;
@@ -131,17 +131,8 @@ impl Report {
 
     fn title(&self) -> (String, String) {
         if let Some(results) = &self.results {
-            let scale = match results.scale {
-                Scale::Quick => "quick",
-                Scale::Paper => "paper",
-            };
-            let what = format!(
-                "{}, {}, scale {scale}, aerofed {}",
-                counted(results.runs.len(), "run"),
-                counted(results.seeds.len(), "seed"),
-                results.version
-            );
-            return ("The paper's claims, and what we found".into(), what);
+            let what = format!("{}, aerofed {}", results.made_of(), results.version);
+            return (results.title(), what);
         }
         let runs: usize = self.groups.iter().map(|group| group.runs.len()).sum();
         let Some(first) = self.groups.first().and_then(|group| group.runs.first()) else {
@@ -167,9 +158,12 @@ impl Report {
         let mut sections: Vec<Section> = Vec::new();
         match (&self.results, &self.groups[..]) {
             (Some(results), _) => {
-                sections.push(("summary", "Summary", results::score(results)));
-                let figures = results::sections(results, data);
-                sections.push(("figures", "Figures and claims", figures));
+                sections.push(("summary", "Summary", results::summary(results)));
+                let title = match results.claims.is_empty() {
+                    true => "Figures",
+                    false => "Figures and claims",
+                };
+                sections.push(("figures", title, results::sections(results, data)));
             }
             (None, [group]) if group.runs.len() == 1 => {
                 sections.push(("summary", "Summary", summary::of_run(&group.runs[0])));

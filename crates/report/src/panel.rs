@@ -293,7 +293,7 @@ impl Plot {
                 };
                 svg.rect(bar, &fill);
                 highest = bar.top;
-                if let (Some(low), Some(high)) = (y.low, y.high) {
+                if let Some((low, high)) = y.ends() {
                     self.whisker(svg, middle, 0.5 * (right - left), (low, high));
                     highest = highest.min(self.y(high.min(self.shown.1)));
                 }
@@ -357,7 +357,8 @@ fn span(panel: &Panel, (floor, ceiling): (f64, f64)) -> (f64, f64) {
         false => ceiling.min(2.0 * most),
     };
     let drawn = points().filter(|(_, y)| bars || y.n >= BAND_SEEDS);
-    let ends = drawn.flat_map(|(_, y)| [y.low, y.high]).flatten();
+    let ends = drawn.filter_map(|(_, y)| y.ends());
+    let ends = ends.flat_map(|(low, high)| [low, high]);
     let ends = ends.filter(|end| end.is_finite());
     let shown = ends.map(|end| end.clamp(floor, ceiling));
     range(shown.chain([least, most]))

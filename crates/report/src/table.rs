@@ -159,7 +159,8 @@ fn targets(targets: &[Reached]) -> Vec<String> {
     ];
     lines.extend(targets.iter().map(|target| {
         let label = percent_exact(target.accuracy);
-        match (target.rounds, target.time_s, target.energy_j) {
+        let cost = &target.smoothed;
+        match (cost.rounds, cost.time_s, cost.energy_j) {
             (Some(rounds), Some(time_s), Some(energy_j)) => format!(
                 "  {label:<16}{rounds:>12}{:>14}{:>14}",
                 duration(time_s),

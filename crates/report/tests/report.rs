@@ -250,6 +250,7 @@ fn results() -> Results {
         version: "0.1.0".into(),
         scale: Scale::Quick,
         seeds: vec![1, 2, 3],
+        experiments: Vec::new(),
         figures: vec![Figure {
             id: "fig5".into(),
             title: HOSTILE.into(),

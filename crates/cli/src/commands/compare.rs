@@ -5,19 +5,22 @@ use std::path::{Path, PathBuf};
 
 use aerofed::disk::{place_file, replace_file};
 use aerofed::method::Registry;
+use aerofed::record::schema::to_json;
+use aerofed::scenario::TargetOn;
 use aerofed::{Error, Scenario};
 use aerofed_experiment::check_place;
-use aerofed_experiment::comparison::{Comparison, csv, panels};
+use aerofed_experiment::comparison::{Comparison, panels};
 use aerofed_experiment::plan::{ComparePlan, Contender, digest};
 use aerofed_experiment::stored::first_difference;
+use aerofed_experiment::tidy::{files, of_comparison};
 use aerofed_report::{Report, panel_svg};
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::batch::BatchArgs;
 use super::scenario;
 use crate::console::{self, BadInput};
-use crate::numbers::{number, seed, seed_count};
+use crate::numbers::{number, seed, seed_count, smooth_rounds};
 
 #[derive(Args)]
 #[command(
@@ -30,8 +33,11 @@ use crate::numbers::{number, seed, seed_count};
     A method may carry settings of its own, METHOD:PATH=VALUE:PATH=VALUE, and a label, LABEL=METHOD.\n\
     What a method does not read it cannot set; what the scenario sets, one of the methods must read.\n\
     Every method meets the same devices, data, mobility and faults under a seed.\n\n\
-    Writes compare.csv (a row for each method, seed and target), compare.json (all statistics), compare.md\n\
-    (the table), compare-time.svg and compare-energy.svg (accuracy), report.html, and a folder for each run under runs/.\n\
+    A target counts as reached when the mean accuracy over --smooth rounds is there; the first crossing of the curve itself\n\
+    stands beside it. Tune with --target-on validation, so that the test set is used once, for the final table.\n\n\
+    Writes compare.md (the table), compare.csv and compare.json (all statistics), runs.csv (a row for each run and target),\n\
+    curves.csv (a row for each run and round), schema.json (what the columns mean), compare-time.svg and compare-energy.svg,\n\
+    report.html, and a folder for each run under runs/.\n\
     The same command again does only what is missing; Ctrl-C (exit code 130) keeps the runs that are finished and sets\n\
     down those under way. Two such commands at once share the work."
 )]
@@ -50,6 +56,14 @@ pub(crate) struct CompareArgs {
     /// Accuracies with commas between, whose cost is compared [default: the scenario's `stop.targets`]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = number(0.0..=1.0))]
     targets: Vec<f64>,
+    /// Rounds over which accuracy is averaged before it is held against targets; 1: the first crossing alone
+    /// [default: the scenario's `stop.smooth` if that is above 1, or else 3]
+    #[arg(long, value_name = "N", value_parser = smooth_rounds)]
+    smooth: Option<usize>,
+    /// Which accuracy targets are judged by: `validation` for tuning, `test` for final numbers
+    /// [default: the scenario's `stop.target_on`]
+    #[arg(long, value_name = "test|validation", value_enum)]
+    target_on: Option<TargetName>,
     /// Run to the scenario's own end, not just to the largest target
     #[arg(long)]
     full: bool,
@@ -68,6 +82,17 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     batch: BatchArgs,
 }
+
+#[derive(Clone, Copy, ValueEnum)]
+enum TargetName {
+    /// The test set
+    Test,
+    /// The validation samples, which nobody trains on
+    Validation,
+}
+
+/// Over how many rounds a comparison averages unless told otherwise: a lucky round is no longer a target reached.
+const SMOOTH: usize = 3;
 
 /// The file that makes a folder a comparison's.
 const MARK: &str = "scenario.toml";
@@ -112,7 +137,16 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let json = serde_json::to_string_pretty(&comparison)?;
     // Reads every file of every run: what is damaged is found before anything is overwritten.
     let page = Report::of_comparison(&out, serde_json::from_str(&json)?, &registry)?.html();
-    replace_file(&out.join("compare.csv"), csv(&plan, &stored).as_bytes())?;
+    let tidy = of_comparison(&plan, &stored)?;
+    let columns = to_json(&files(&tidy.varied, true));
+    for (name, text) in [
+        ("compare.csv", comparison.csv()),
+        ("runs.csv", tidy.runs),
+        ("curves.csv", tidy.curves),
+        ("schema.json", columns),
+    ] {
+        replace_file(&out.join(name), text.as_bytes())?;
+    }
     replace_file(&out.join("compare.json"), (json + "\n").as_bytes())?;
     replace_file(&out.join("compare.md"), markdown.as_bytes())?;
     for panel in panels(&plan, &stored) {
@@ -135,7 +169,17 @@ fn plan(args: &CompareArgs, registry: &Registry) -> Result<ComparePlan> {
     let mut settings = args.settings.clone();
     settings.extend(args.rounds.iter().map(|n| format!("stop.max_rounds={n}")));
     let scenario = scenario::load_for_any(args.scenario.as_ref(), &settings)?;
-    let base = Scenario::clone(&scenario);
+    let mut base = Scenario::clone(&scenario);
+    base.stop.smooth = match (args.smooth, base.stop.smooth) {
+        (Some(rounds), _) => rounds,
+        (None, 1) => SMOOTH,
+        (None, own) => own,
+    };
+    match args.target_on {
+        Some(TargetName::Test) => base.stop.target_on = TargetOn::Test,
+        Some(TargetName::Validation) => base.stop.target_on = TargetOn::Validation,
+        None => {}
+    }
     let Some(last) = args.first_seed.checked_add(args.seeds - 1) else {
         let reason = format!("`--first-seed` is {}, too large", args.first_seed);
         return Err(BadInput(reason).into());
@@ -169,6 +213,8 @@ fn check_settings(args: &CompareArgs) -> Result<()> {
             "method" => "--methods",
             "stop.target_accuracy" if !args.full => "--targets, or --full beside it",
             "stop.targets" if !args.targets.is_empty() => "--targets alone",
+            "stop.smooth" => "--smooth",
+            "stop.target_on" if args.target_on.is_some() => "--target-on alone",
             _ => continue,
         };
         let reason = format!("`--set {setting}` has no effect here, allowed: {instead}");

@@ -9,7 +9,7 @@ use aerofed_report::units::counted;
 use anyhow::Result;
 use clap::Args;
 
-use super::reproduce::{verdicts, write_results};
+use super::reproduce::{came_to, write_results};
 use crate::console::{self, BadInput};
 
 #[derive(Args)]
@@ -32,13 +32,10 @@ pub(crate) fn run(args: &MergeArgs) -> Result<()> {
     }
     let folders: Vec<&Path> = args.folders.iter().map(PathBuf::as_path).collect();
     let (request, new) = merge(&folders, &args.out)?;
-    let results = Reproduction::new(&Registry::builtin(), &request)?.results(&args.out)?;
-    write_results(&args.out, &results)?;
-    console::result(&verdicts(&results))?;
-    console::message(&format!(
-        "took {} into {}",
-        counted(new, "run"),
-        args.out.display()
-    ));
+    let reproduction = Reproduction::new(&Registry::builtin(), &request)?;
+    let results = write_results(&args.out, &reproduction)?;
+    console::result(&came_to(&results))?;
+    let (runs, out) = (counted(new, "run"), args.out.display());
+    console::message(&format!("took {runs} into {out}"));
     Ok(())
 }

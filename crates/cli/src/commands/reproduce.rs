@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use aerofed::Error;
 use aerofed::disk::replace_file;
 use aerofed::method::Registry;
 use aerofed::reading::choices;
+use aerofed::record::schema::to_json;
 use aerofed_experiment::built_in;
 use aerofed_experiment::reproduction::{Reproduction, Request};
 use aerofed_experiment::results::{Results, Scale, Verdict};
+use aerofed_experiment::tidy::files;
 use aerofed_report::Report;
 use aerofed_report::units::{counted, counted_are};
 use anyhow::Result;
@@ -17,7 +20,7 @@ use clap::{Args, ValueEnum};
 
 use super::batch::BatchArgs;
 use crate::console::{self, BadInput};
-use crate::numbers::{rounds, seed, seed_count};
+use crate::numbers::{rounds, seed, seed_count, smooth_rounds};
 
 #[derive(Args)]
 #[command(
@@ -29,10 +32,11 @@ use crate::numbers::{rounds, seed, seed_count};
     aerofed reproduce mine.toml --out results/mine\n  \
     aerofed reproduce all --scale paper --shard 1/4 --out part1    on the first of four machines, then\n  \
     aerofed merge part1 part2 part3 part4 --out results/paper\n\n\
-    The files of experiments/ are the format for your own. Writes results.json (figures, tables, claims with\n\
-    verdicts), results.md, report.html, and a folder for each run under runs/. Runs that two figures share are done once;\n\
-    the same command again does only what is missing; Ctrl-C (exit code 130) keeps the runs that are\n\
-    finished and sets down those under way."
+    The files of experiments/ are the format for your own; docs/own-experiment.md begins with a small one. Writes results.json\n\
+    (figures, tables, claims with verdicts), results.md, report.html, figures/ (SVG), runs.csv (a row for each run and target, with\n\
+    what was varied in columns), curves.csv (a row for each run and round), schema.json (what the columns mean), and a\n\
+    folder for each run under runs/. Runs that two figures share are done once; the same command again does only what is\n\
+    missing; Ctrl-C (exit code 130) keeps the runs that are finished and sets down those under way."
 )]
 pub(crate) struct ReproduceArgs {
     /// Names of the paper's figures and tables, experiment files, or `all`
@@ -44,7 +48,7 @@ pub(crate) struct ReproduceArgs {
     /// How much to run
     #[arg(long, value_enum, default_value_t = ScaleName::Quick)]
     scale: ScaleName,
-    /// Seeds of each experiment [default: what it says]
+    /// Seeds of each experiment that trains [default: what it says]
     #[arg(long, value_name = "N", value_parser = seed_count)]
     seeds: Option<u64>,
     /// The first seed [default: 1]
@@ -53,6 +57,10 @@ pub(crate) struct ReproduceArgs {
     /// Global rounds of each run at most [default: what the experiment says]
     #[arg(long, value_name = "N", value_parser = rounds)]
     rounds: Option<u64>,
+    /// Rounds over which accuracy is averaged before it is held against targets
+    /// [default: the experiment's `stop.smooth`, which is 1 for the paper's: the first crossing]
+    #[arg(long, value_name = "N", value_parser = smooth_rounds)]
+    smooth: Option<usize>,
     /// Do every N-th run only, as in 1/4: `aerofed merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<(usize, usize)>,
@@ -62,6 +70,9 @@ pub(crate) struct ReproduceArgs {
     /// Where to write, and to look for finished runs [default: results/SCALE]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Print results.json as one JSON object
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     batch: BatchArgs,
 }
@@ -97,6 +108,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
         seeds: args.seeds,
         first_seed: args.first_seed,
         rounds: args.rounds,
+        smooth: args.smooth,
         data_dir: args.data_dir.clone(),
         files: experiments.iter().map(|(file, _)| file.clone()).collect(),
         experiments: experiments.into_iter().map(|(_, text)| text).collect(),
@@ -142,10 +154,13 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     };
     let folder = out.join("runs");
     let done = args.batch.run(&registry, &runs, &folder)?;
-    let results = reproduction.results(&out)?;
-    write_results(&out, &results)?;
+    let results = write_results(&out, &reproduction)?;
     args.batch.conclude(done, &folder)?;
-    console::result(&verdicts(&results))?;
+    if args.json {
+        console::result(&serde_json::to_string(&results)?)?;
+    } else {
+        console::result(&came_to(&results))?;
+    }
     console::message(&format!("wrote {}", out.display()));
     Ok(())
 }
@@ -184,34 +199,75 @@ fn read(path: &Path) -> Result<String> {
     })
 }
 
-/// `results.json`, `results.md` and the page.
-pub(super) fn write_results(out: &Path, results: &Results) -> Result<()> {
-    let json = serde_json::to_string_pretty(results)? + "\n";
+/// Sums up what a folder holds: `results.json`, `results.md`, tidy tables, figures and the page.
+pub(super) fn write_results(out: &Path, reproduction: &Reproduction) -> Result<Results> {
+    let finished = reproduction.finished(out)?;
+    let results = reproduction.results(&finished)?;
+    let tidy = reproduction.tidy(&finished, &results);
+    let json = serde_json::to_string_pretty(&results)? + "\n";
     // Reads the files of the runs: what is damaged is found before anything is overwritten.
-    let page = Report::of_results(out, serde_json::from_str(&json)?)?.html();
-    replace_file(&out.join("results.json"), json.as_bytes())?;
-    replace_file(&out.join("results.md"), results.markdown().as_bytes())?;
-    Ok(replace_file(&out.join("report.html"), page.as_bytes())?)
+    let report = Report::of_results(out, serde_json::from_str(&json)?)?;
+    let mut written = vec![
+        ("results.json".into(), json),
+        ("results.md".into(), results.markdown()),
+        ("report.html".into(), report.html()),
+    ];
+    if !results.runs.is_empty() {
+        written.extend([
+            ("runs.csv".into(), tidy.runs),
+            ("curves.csv".into(), tidy.curves),
+            ("schema.json".into(), to_json(&files(&tidy.varied, false))),
+        ]);
+    }
+    let figures = report.figures().into_iter();
+    let figures: Vec<_> = figures.filter(|(name, _)| name.ends_with(".svg")).collect();
+    if !figures.is_empty() {
+        let folder = out.join("figures");
+        fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
+        let inside = figures
+            .into_iter()
+            .map(|(name, svg)| (format!("figures/{name}"), svg));
+        written.extend(inside);
+    }
+    for (name, contents) in written {
+        replace_file(&out.join(name), contents.as_bytes())?;
+    }
+    Ok(results)
 }
 
-/// What became of the claims, in a line.
-pub(super) fn verdicts(results: &Results) -> String {
-    let count = |verdict| {
-        results
-            .claims
-            .iter()
-            .filter(|c| c.verdict == verdict)
-            .count()
+/// What became of the claims, in a line; before it the numbers of experiments about which nobody claims anything.
+pub(super) fn came_to(results: &Results) -> String {
+    let mut text = results.overviews().trim_start().to_owned();
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    let made = [
+        (results.figures.len(), "figure"),
+        (results.tables.len(), "table"),
+    ];
+    let made = made.into_iter().filter(|(count, _)| *count > 0);
+    let made: Vec<String> = made.map(|(count, word)| counted(count, word)).collect();
+    let from = format!(" from {}", results.made_of());
+    text += &match made.is_empty() {
+        true => results.made_of(),
+        false => made.join(", ") + &from,
     };
-    let missing = match results.runs_missing {
-        0 => String::new(),
-        missing => format!("; {} missing", counted_are(missing, "run")),
+    if !results.claims.is_empty() {
+        text += &format!("; {}", verdicts(results));
+    }
+    match results.runs_missing {
+        0 => text,
+        missing => text + &format!("; {} missing", counted_are(missing, "run")),
+    }
+}
+
+fn verdicts(results: &Results) -> String {
+    let count = |verdict| {
+        let claims = results.claims.iter();
+        claims.filter(|claim| claim.verdict == verdict).count()
     };
     format!(
-        "{}, {} from {}; of {} {} agree, {} are weaker, {} are contradicted, {} are open{missing}",
-        counted(results.figures.len(), "figure"),
-        counted(results.tables.len(), "table"),
-        counted(results.runs.len(), "run"),
+        "of {} {} agree, {} are weaker, {} are contradicted, {} are open",
         counted(results.claims.len(), "claim"),
         count(Verdict::Agrees),
         count(Verdict::Weaker),

@@ -10,8 +10,10 @@ use assert_cmd::Command;
 use serde_json::Value;
 
 /// Few devices, a linear model, two short rounds.
-const SMALL: [&str; 13] = [
+const SMALL: [&str; 15] = [
     "compare",
+    "--smooth",
+    "1",
     "--set",
     "devices.count=20",
     "--set",
@@ -43,6 +45,16 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// A column of a table in which nothing is quoted.
+pub(crate) fn column(table: &Path, name: &str) -> Vec<String> {
+    let text = fs::read_to_string(table).unwrap();
+    let (head, rows) = text.split_once('\n').unwrap();
+    let place = head.split(',').position(|column| column == name);
+    let place = place.unwrap_or_else(|| panic!("no {name} in {head}"));
+    let cell = |row: &str| row.split(',').nth(place).unwrap().to_owned();
+    rows.lines().map(cell).collect()
+}
+
 /// When each run's summary was written.
 fn written(out: &Path) -> BTreeMap<String, SystemTime> {
     let folders = fs::read_dir(out.join("runs")).unwrap();
@@ -55,13 +67,16 @@ fn written(out: &Path) -> BTreeMap<String, SystemTime> {
     folders.map(entry).collect()
 }
 
-const DERIVED: [&str; 6] = [
+const DERIVED: [&str; 9] = [
     "compare.csv",
     "compare.json",
     "compare.md",
     "compare-time.svg",
     "compare-energy.svg",
     "report.html",
+    "runs.csv",
+    "curves.csv",
+    "schema.json",
 ];
 
 pub(crate) fn derived(out: &Path) -> Vec<Vec<u8>> {
@@ -95,8 +110,10 @@ fn a_table_for_people_and_files_for_programs() {
     );
     assert_eq!(fs::read_to_string(out.join("compare.md")).unwrap(), printed);
 
-    let table = fs::read_to_string(out.join("compare.csv")).unwrap();
-    assert_eq!(table.lines().count(), 1 + 3 * 3 * 2);
+    let lines = |name: &str| fs::read_to_string(out.join(name)).unwrap().lines().count();
+    assert_eq!(lines("compare.csv"), 1 + 3 * 2, "methods and targets");
+    assert_eq!(lines("runs.csv"), 1 + 3 * 3 * 2, "and seeds");
+    assert_eq!(lines("curves.csv"), 1 + 3 * 3 * 2, "two rounds each");
     let json: Value = serde_json::from_slice(&derived(&out)[1]).unwrap();
     assert_eq!(json["methods"][1]["label"], "long");
     assert_eq!(json["methods"][1]["targets"][0]["of"], 3);
@@ -173,14 +190,8 @@ fn runs_stop_at_the_largest_target_unless_told_not_to() {
         let output = small(&dir.path().join(name), &[&flags[..], flag].concat());
         let json: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(json["methods"][0]["targets"][0]["rounds"]["mean"], 1.0);
-        let runs = fs::read_to_string(dir.path().join(name).join("compare.csv")).unwrap();
-        runs.lines()
-            .nth(1)
-            .unwrap()
-            .split(',')
-            .nth(6)
-            .unwrap()
-            .to_owned()
+        let runs = dir.path().join(name).join("runs.csv");
+        column(&runs, "run_rounds").remove(0)
     };
     assert_eq!(
         (rounds("short", &[]), rounds("full", &["--full"])),

@@ -12,12 +12,15 @@ mod compare;
 mod damage;
 mod deploy;
 mod docs;
+mod experiments;
+mod files;
 #[cfg(unix)]
 mod folders;
 mod fuzz_seeds;
 mod layers;
-#[cfg(unix)]
 mod mistakes;
+mod own_experiment;
+#[cfg(unix)]
 mod place;
 mod plan;
 mod pretrain;
@@ -27,4 +30,5 @@ mod reproduce;
 mod resume;
 mod run;
 mod settings;
+mod statistics;
 mod terminal;

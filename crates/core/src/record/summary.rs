@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Energy, RoundRecord, Time, number};
-use crate::scenario::ValidScenario;
+use super::{Energy, RoundRecord, Time, first_reached, number};
+use crate::scenario::{TargetOn, ValidScenario};
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +31,19 @@ pub struct Reached {
     /// The accuracy asked for, 0 to 1.
     pub accuracy: f64,
     /// The first round at or above it; none: never reached.
+    pub rounds: Option<usize>,
+    /// Simulated time until then, s.
+    pub time_s: Option<f64>,
+    /// Energy until then, devices and UAVs, J.
+    pub energy_j: Option<f64>,
+    /// The same for the mean over the last [`Summary::smooth`] rounds, which noise does not carry over a target.
+    pub smoothed: Crossing,
+}
+
+/// Where a curve first is at or above a target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Crossing {
+    /// The round; none: never reached.
     pub rounds: Option<usize>,
     /// Simulated time until then, s.
     pub time_s: Option<f64>,
@@ -74,8 +87,15 @@ pub struct Summary {
     pub updates_computed: usize,
     /// Device updates that never reached the global model.
     pub updates_lost: usize,
+    /// Local iterations per edge round (H) of the average device, over all rounds; NaN when nobody trained.
+    #[serde(deserialize_with = "number")]
+    pub local_iterations_mean: f64,
     /// Trainable parameters of the model.
     pub parameters: usize,
+    /// Which accuracy targets are judged by: `stop.target_on`.
+    pub target_on: TargetOn,
+    /// Over how many rounds it is averaged: `stop.smooth`.
+    pub smooth: usize,
     /// The cost of each accuracy in `stop.targets`.
     pub targets: Vec<Reached>,
     /// Real time, s.
@@ -111,13 +131,11 @@ impl Summary {
             energy: Energy::default(),
             updates_computed: records.iter().map(|r| r.updates_computed).sum(),
             updates_lost: records.iter().map(|r| r.updates_lost).sum(),
+            local_iterations_mean: mean_iterations(records),
             parameters: 0,
-            targets: scenario
-                .stop
-                .targets
-                .iter()
-                .map(|&accuracy| reached(accuracy, records))
-                .collect(),
+            target_on: scenario.stop.target_on,
+            smooth: scenario.stop.smooth,
+            targets: reached(scenario, records),
             wall_clock_s: 0.0,
             threads: 0,
             version: crate::VERSION.into(),
@@ -158,14 +176,37 @@ impl Summary {
     }
 }
 
-fn reached(accuracy: f64, records: &[RoundRecord]) -> Reached {
-    let first = records
-        .iter()
-        .find(|record| record.test_accuracy >= accuracy);
-    Reached {
-        accuracy,
-        rounds: first.map(|record| record.round),
-        time_s: first.map(|record| record.clock_s),
-        energy_j: first.map(|record| record.cumulative_energy_j),
-    }
+fn reached(scenario: &ValidScenario, records: &[RoundRecord]) -> Vec<Reached> {
+    let stop = &scenario.stop;
+    let accuracies: Vec<f64> = records.iter().map(|r| stop.target_on.accuracy(r)).collect();
+    let crossing = |smooth: usize, target: f64| {
+        let place = first_reached(&accuracies, smooth, target);
+        let record = place.map(|place| &records[place]);
+        Crossing {
+            rounds: record.map(|record| record.round),
+            time_s: record.map(|record| record.clock_s),
+            energy_j: record.map(|record| record.cumulative_energy_j),
+        }
+    };
+    let of_target = |&accuracy: &f64| {
+        let first = crossing(1, accuracy);
+        Reached {
+            accuracy,
+            rounds: first.rounds,
+            time_s: first.time_s,
+            energy_j: first.energy_j,
+            smoothed: crossing(stop.smooth, accuracy),
+        }
+    };
+    stop.targets.iter().map(of_target).collect()
+}
+
+/// H of the average device that trained.
+fn mean_iterations(records: &[RoundRecord]) -> f64 {
+    let cells = || records.iter().flat_map(|record| &record.uavs);
+    let devices: usize = cells().map(|uav| uav.devices.len()).sum();
+    let steps: usize = cells()
+        .map(|uav| uav.devices.len() * uav.local_iterations)
+        .sum();
+    steps as f64 / devices as f64
 }

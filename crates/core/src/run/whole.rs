@@ -71,12 +71,17 @@ impl Run {
     /// [`Error::State`] when the bytes are no such run.
     pub fn take_up(&mut self, method: &mut Method, saved: &[u8]) -> Result<(), Error> {
         (self.records, self.earlier_s) = self.simulation.restore(method, saved)?;
-        let scenario = &self.simulation.scenario;
-        self.stopped_by = self
-            .records
-            .last()
-            .and_then(|record| stop_rule(scenario, record));
+        self.stopped_by = self.stop_rule();
         Ok(())
+    }
+
+    /// Why the last round was the last one, if it was.
+    fn stop_rule(&self) -> Option<StoppedBy> {
+        let (scenario, records) = (&self.simulation.scenario, &self.records);
+        let stop = &scenario.stop;
+        let recent = &records[records.len().saturating_sub(stop.smooth)..];
+        let accuracies: Vec<f64> = recent.iter().map(|r| stop.target_on.accuracy(r)).collect();
+        stop_rule(scenario, records.last()?, &accuracies)
     }
 
     /// The run as it stands, for [`resume`](Self::resume).
@@ -98,8 +103,8 @@ impl Run {
             self.stopped_by = Some(StoppedBy::NoUavLeft);
             return Ok(None);
         };
-        self.stopped_by = stop_rule(&self.simulation.scenario, &record);
         self.records.push(record);
+        self.stopped_by = self.stop_rule();
         Ok(self.records.last())
     }
 

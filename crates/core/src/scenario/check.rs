@@ -294,6 +294,7 @@ impl Scenario {
         let stop = &self.stop;
         within("stop.max_rounds", stop.max_rounds, 1..=10_000_000)?;
         within("stop.target_accuracy", stop.target_accuracy, 0.0..=1.0)?;
+        within("stop.smooth", stop.smooth, 1..=1_000)?;
         within("stop.convergence_norm", stop.convergence_norm, 0.0..=1e9)?;
         within("stop.targets", stop.targets.len(), 0..=32)?;
         stop.targets

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use aerofed_data::PartitionKind;
 
 use super::{
-    AgentReward, AgentState, Aggregator, Allocation, Area, Association, Base, Channel, Data, DataSet,
-    Devices, Diversity, Fitness, Layout, Methods, Mobility, Model, Radio, Redeploy, Reserve,
-    Scenario, Selection, Span, Stop, Td3, Training, Uavs, Waiting, Weights,
+    AgentReward, AgentState, Aggregator, Allocation, Area, Association, Base, Channel, Data,
+    DataSet, Devices, Diversity, Fitness, Layout, Methods, Mobility, Model, Radio, Redeploy,
+    Reserve, Scenario, Selection, Span, Stop, TargetOn, Td3, Training, Uavs, Waiting, Weights,
 };
 
 impl Default for Selection {
@@ -203,6 +203,8 @@ impl Default for Stop {
         Self {
             max_rounds: 40,
             target_accuracy: 1.0,
+            target_on: TargetOn::Test,
+            smooth: 1,
             convergence_norm: 0.0,
             targets: vec![0.7, 0.8, 0.9],
         }

@@ -351,14 +351,40 @@ pub struct Weights {
     pub time: f64,
 }
 
+/// What targets are judged on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetOn {
+    /// The test set: for final numbers.
+    #[default]
+    Test,
+    /// The validation samples, which nobody trains on: for tuning, so that the test set decides nothing.
+    Validation,
+}
+
+impl TargetOn {
+    /// As a scenario names it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Test => "test",
+            Self::Validation => "validation",
+        }
+    }
+}
+
 /// When a run ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stop {
     /// Global rounds at most.
     pub max_rounds: usize,
-    /// Stop at this test accuracy.
+    /// Stop at this accuracy.
     pub target_accuracy: f64,
+    /// Which accuracy is held against `target_accuracy` and `targets`.
+    pub target_on: TargetOn,
+    /// An accuracy is reached when the mean over so many rounds, the last and those before it, is; 1: the round's own.
+    pub smooth: usize,
     /// Stop when the global model moves by no more than this (δ of (4)); 0: never.
     pub convergence_norm: f64,
     /// Accuracies whose cost the summary reports.

@@ -9,11 +9,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Declares an enum of items with their column names, and a table with one number for each.
 macro_rules! items {
     ($(#[$item_doc:meta])* $item:ident, $(#[$table_doc:meta])* $table:ident, $total:ident,
-     { $($(#[$doc:meta])* $variant:ident => $name:literal,)+ }) => {
+     { $($(#[doc = $doc:literal])+ $variant:ident => $name:literal,)+ }) => {
         $(#[$item_doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         pub enum $item {
-            $($(#[$doc])* #[serde(rename = $name)] $variant,)+
+            $($(#[doc = $doc])+ #[serde(rename = $name)] $variant,)+
         }
 
         impl $item {
@@ -24,6 +24,12 @@ macro_rules! items {
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
+            }
+
+            /// What it is, in a sentence.
+            #[must_use]
+            pub fn description(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($doc),+).trim(),)+ }
             }
 
             /// The words of the name: `edge_hover_j` is "edge hover".

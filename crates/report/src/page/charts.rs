@@ -32,11 +32,12 @@ fn series_look(label: &str, look: Look) -> SeriesLook {
 /// A value with its interval, in a unit of display.
 fn spot(x: f64, y: Option<&Estimate>, of: usize, size: f64) -> Spot {
     let shown = |value: f64| Some(short(value / size)).filter(|value| value.is_finite());
+    let ends = y.and_then(Estimate::ends);
     Spot(
         short(x),
         y.and_then(|y| shown(y.mean)),
-        y.and_then(|y| y.low).and_then(shown),
-        y.and_then(|y| y.high).and_then(shown),
+        ends.and_then(|(low, _)| shown(low)),
+        ends.and_then(|(_, high)| shown(high)),
         y.map_or(0, |y| y.n),
         of,
     )

@@ -1,7 +1,7 @@
 //! What energy and time went into, by item.
 
 use aerofed::Summary;
-use aerofed::record::{Energy, EnergyItem, Time, TimeItem};
+use aerofed::record::{Energy, EnergyItem, Time, TimeItem, first_reached};
 use aerofed::run_folder::RunLog;
 
 use super::data::{CostRow, CostSet, CostSpan, CostTable, ItemLook, short};
@@ -51,8 +51,9 @@ pub(super) fn of_groups(groups: &[RunGroup]) -> CostSet {
 
 /// What a run had spent at the end of the round that reached an accuracy.
 fn until(run: &RunLog, accuracy: f64) -> Option<Spent> {
-    let reached = |record: &aerofed::RoundRecord| record.test_accuracy >= accuracy;
-    let last = run.records.iter().position(reached)?;
+    let (on, smooth) = (run.summary.target_on, run.summary.smooth);
+    let accuracies: Vec<f64> = run.records.iter().map(|r| on.accuracy(r)).collect();
+    let last = first_reached(&accuracies, smooth, accuracy)?;
     let mut spent = Spent::default();
     for record in &run.records[..=last] {
         spent.0.add_all(&record.energy);

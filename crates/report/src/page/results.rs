@@ -1,5 +1,6 @@
 //! Figures, tables and claims of a results file.
 
+use aerofed_experiment::markdown::spread_words;
 use aerofed_experiment::results::{Claim, Figure, Map, Results, Table, Verdict};
 
 use super::charts::of_panels;
@@ -9,7 +10,7 @@ use crate::claims::{
     cell_words, claim_verdict, ours_words, paper_words, seeds_words, verdict_words,
 };
 use crate::svg::escape;
-use crate::units::{counted_are, percent};
+use crate::units::percent;
 
 /// The style sheet's class of a verdict.
 fn class(verdict: Verdict) -> &'static str {
@@ -21,8 +22,39 @@ fn class(verdict: Verdict) -> &'static str {
     }
 }
 
+/// How many claims came out how, and what the runs came to about which nobody claims anything.
+pub(super) fn summary(results: &Results) -> String {
+    let mut html = match results.claims.is_empty() {
+        true => String::new(),
+        false => score(results),
+    };
+    if results.runs_missing > 0 {
+        let text = format!("{} runs are still missing.", results.runs_missing);
+        html += &note(&text);
+    }
+    for skipped in &results.skipped {
+        html += &note(&format!(
+            "{} was not done: {}",
+            skipped.experiment, skipped.reason
+        ));
+    }
+    for (experiment, overview) in results.without_claims() {
+        let (head, rows) = overview.words();
+        let head: Vec<&str> = head.iter().map(String::as_str).collect();
+        let rows: Vec<Vec<Cell>> = rows
+            .into_iter()
+            .map(|row| row.into_iter().map(Cell::Text).collect())
+            .collect();
+        let title = format!("{}: {}", experiment.name, experiment.title);
+        let mut body = heading(&title) + &note(&experiment.caption) + &table(&head, &rows);
+        body += &note(spread_words(results.seeds.len()));
+        html += &card(&body);
+    }
+    html
+}
+
 /// How many claims came out how.
-pub(super) fn score(results: &Results) -> String {
+fn score(results: &Results) -> String {
     let all = [
         Verdict::Agrees,
         Verdict::Weaker,
@@ -41,19 +73,6 @@ pub(super) fn score(results: &Results) -> String {
     html += &note(
         "In brackets: may still turn, because the interval holds no effect, or there is none.",
     );
-    if results.runs_missing > 0 {
-        let text = format!(
-            "{} still missing.",
-            counted_are(results.runs_missing, "run")
-        );
-        html += &note(&text);
-    }
-    for skipped in &results.skipped {
-        html += &note(&format!(
-            "{} was not done: {}",
-            skipped.experiment, skipped.reason
-        ));
-    }
     html
 }
 

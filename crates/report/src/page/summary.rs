@@ -7,8 +7,9 @@ use aerofed::record::Reached;
 use aerofed::run_folder::RunLog;
 use aerofed::{RoundRecord, Scenario, Summary};
 use aerofed_experiment::comparison::{Comparison, MethodStatistics, TargetStatistics};
-use aerofed_experiment::markdown::{percent as share, plus_minus};
-use aerofed_experiment::statistics::Estimate;
+use aerofed_experiment::holm::Saving;
+use aerofed_experiment::markdown::{percent as share, plus_minus, spread_words, with_unit};
+use aerofed_experiment::statistics::{AMOUNT, Estimate, SHARE};
 
 use super::groups::{RunGroup, settings};
 use super::html::{Cell, card, details, heading, note, table, tile};
@@ -70,7 +71,7 @@ pub(super) fn of_run(log: &RunLog) -> String {
     let all = settings(&log.scenario);
     let pair = [
         card(&(heading("Settings") + &main_settings(log, &all) + &every_setting(&all))),
-        card(&(heading("What a target cost") + &targets(&summary.targets))),
+        card(&(heading("What a target cost") + &targets(summary))),
     ];
     format!(
         "<div class=\"tiles\">{}</div>\n<div class=\"pair spaced\">{}</div>\n",
@@ -145,19 +146,24 @@ fn pairs(rows: impl IntoIterator<Item = (String, String)>) -> String {
     format!("<div class=\"facts\">{}</div>", table(&[], &rows))
 }
 
-fn targets(targets: &[Reached]) -> String {
+fn targets(summary: &Summary) -> String {
     let row = |target: &Reached| {
         let known = |text: Option<String>| Cell::text(text.unwrap_or_else(|| "–".into()));
         vec![
             Cell::text(percent_exact(target.accuracy)),
-            known(target.rounds.map(count)),
-            known(target.time_s.map(duration)),
-            known(target.energy_j.map(energy)),
+            known(target.smoothed.rounds.map(count)),
+            known(target.smoothed.time_s.map(duration)),
+            known(target.smoothed.energy_j.map(energy)),
         ]
     };
-    let rows: Vec<Vec<Cell>> = targets.iter().map(row).collect();
+    let rows: Vec<Vec<Cell>> = summary.targets.iter().map(row).collect();
     let head = ["accuracy", "rounds", "simulated time", "energy"];
-    table(&head, &rows) + &note("– : never reached")
+    let on = summary.target_on.name();
+    let judged = match summary.smooth {
+        1 => format!("First round at or above it, {on} accuracy."),
+        rounds => format!("When the mean {on} accuracy over {rounds} rounds was there."),
+    };
+    table(&head, &rows) + &note(&format!("{judged} – : never reached"))
 }
 
 /// Every round of a single run.
@@ -212,10 +218,11 @@ const MOST_ROWS: usize = 1_000;
 
 /// What the runs of each method came to.
 pub(super) fn of_groups(groups: &[RunGroup]) -> String {
-    let over = |group: &RunGroup, value: fn(&Summary) -> f64| {
+    let within = |group: &RunGroup, domain, value: fn(&Summary) -> f64| {
         let values: Vec<f64> = group.runs.iter().map(|run| value(&run.summary)).collect();
-        Estimate::of(&values)
+        Estimate::within(&values, domain)
     };
+    let over = |group: &RunGroup, value| within(group, AMOUNT, value);
     let largest = |value: fn(&Summary) -> f64| {
         let means = groups.iter().filter_map(|group| over(group, value));
         means.map(|estimate| estimate.mean).fold(0.0, f64::max)
@@ -226,8 +233,8 @@ pub(super) fn of_groups(groups: &[RunGroup]) -> String {
         vec![
             Cell::Dotted(look(group.style).colour, group.label.clone()),
             Cell::text(count(group.runs.len())),
-            Cell::text(share(over(group, |s| s.final_accuracy).as_ref())),
-            Cell::text(share(over(group, |s| s.best_accuracy).as_ref())),
+            Cell::text(share(within(group, SHARE, |s| s.final_accuracy).as_ref())),
+            Cell::text(share(within(group, SHARE, |s| s.best_accuracy).as_ref())),
             Cell::text(plus_minus(over(group, |s| s.rounds as f64).as_ref(), 1.0)),
             in_unit(over(group, |s| s.total_time_s).as_ref(), time),
             in_unit(over(group, |s| s.total_energy_j).as_ref(), energy),
@@ -248,17 +255,15 @@ pub(super) fn of_groups(groups: &[RunGroup]) -> String {
         "energy",
         "updates lost",
     ];
-    let body = table(&head, &rows) + &note("Mean ± half a 95 % interval over seeds, whole runs.");
+    let seeds = groups.iter().map(|group| group.runs.len()).min();
+    let words = format!("Whole runs: {}.", spread_words(seeds.unwrap_or(0)));
+    let body = table(&head, &rows) + &note(&words);
     card(&body)
 }
 
 fn in_unit(estimate: Option<&Estimate>, unit: Unit) -> Cell {
     match estimate {
-        Some(_) => Cell::Text(format!(
-            "{} {}",
-            plus_minus(estimate, unit.size),
-            unit.symbol
-        )),
+        Some(_) => Cell::Text(with_unit(estimate, unit.size, unit.symbol)),
         None => Cell::text("–"),
     }
 }
@@ -294,9 +299,16 @@ pub(super) fn of_comparison(comparison: &Comparison, groups: &[RunGroup]) -> Str
         body += &comparison
             .missed(place)
             .map_or(String::new(), |missed| note(&missed));
+        let raw: Vec<Vec<Cell>> = columns
+            .filter_map(|(m, t)| Some(target_row(m, t.first_crossing.as_deref()?, groups)))
+            .collect();
+        if !raw.is_empty() {
+            body += &details("First crossing, without smoothing", &table(&head, &raw));
+        }
         html += &card(&body);
     }
-    html
+    let holm = comparison.holm_words();
+    html + &note(&[comparison.judged_words(), holm.unwrap_or_default()].join(" "))
 }
 
 fn target_row(
@@ -316,7 +328,7 @@ fn target_row(
     };
     let unit = |of: fn(f64) -> Unit, value: Option<&Estimate>| of(value.map_or(0.0, |v| v.mean));
     let (time, energy) = (target.time_s.as_ref(), target.energy_j.as_ref());
-    let saving = |saving: Option<&Estimate>| Cell::text(target.saving_words(saving));
+    let saving = |saving: Option<&Saving>| Cell::text(target.saving_words(saving));
     vec![
         Cell::Dotted(colour, method.label.clone()),
         Cell::Text(format!("{} of {}", target.reached, target.of)),
@@ -331,12 +343,13 @@ fn target_row(
 #[cfg(test)]
 mod tests {
     use aerofed::record::{Energy, Time};
+    use aerofed::scenario::TargetOn;
 
     use super::*;
 
     #[test]
     fn a_saving_over_some_seeds_says_so_and_missed_targets_say_why() {
-        let saving = Estimate::of(&[0.25, 0.25]);
+        let saving = Saving::of(&[0.2, 0.3]);
         let method = |label: &str, missed: &[(&str, usize)], saving| MethodStatistics {
             label: label.into(),
             method: "hfl".into(),
@@ -354,6 +367,7 @@ mod tests {
                 energy_j: None,
                 time_saving_of_first: saving,
                 energy_saving_of_first: saving,
+                first_crossing: None,
             }],
             stopped_by: BTreeMap::new(),
             final_accuracy: None,
@@ -368,13 +382,15 @@ mod tests {
             version: "0".into(),
             scenario: "s".into(),
             seeds: vec![1, 2, 3],
+            target_on: TargetOn::Test,
+            smooth: 1,
             methods: vec![
                 method("a", &[], None),
                 method("b", &[("diverged", 1)], saving),
             ],
         };
         let html = of_comparison(&comparison, &[]);
-        assert!(html.contains("25.0 ± 0.0 % (2 seeds)"), "{html}");
+        assert!(html.contains("25.0 % (20.0 to 30.0) (2 seeds)"), "{html}");
         assert!(
             html.contains("Runs that never reached it: 1 diverged (b)."),
             "{html}"
