@@ -10,7 +10,7 @@ use crate::claims::{
     cell_words, claim_verdict, ours_words, paper_words, seeds_words, verdict_words,
 };
 use crate::svg::escape;
-use crate::units::percent;
+use crate::units::{counted_are, percent};
 
 /// The style sheet's class of a verdict.
 fn class(verdict: Verdict) -> &'static str {
@@ -29,7 +29,10 @@ pub(super) fn summary(results: &Results) -> String {
         false => score(results),
     };
     if results.runs_missing > 0 {
-        let text = format!("{} runs are still missing.", results.runs_missing);
+        let text = format!(
+            "{} still missing.",
+            counted_are(results.runs_missing, "run")
+        );
         html += &note(&text);
     }
     for skipped in &results.skipped {
