@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use aerofed::Error;
@@ -192,9 +193,10 @@ fn read(path: &Path) -> Result<String> {
         let given = path.display().to_string();
         let known = built_in::ALL.iter().map(|(name, _)| *name).chain(["all"]);
         let known = choices(&given, known);
-        BadInput(format!(
-            "no experiment or file `{given}` ({error}); there are: {known}"
-        ))
+        BadInput(match error.kind() {
+            ErrorKind::NotFound => format!("no experiment or file `{given}`; there are: {known}"),
+            _ => format!("{given}: {error}; experiments are: {known}"),
+        })
         .into()
     })
 }

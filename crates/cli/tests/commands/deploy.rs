@@ -113,7 +113,7 @@ fn bad_fleets_are_refused_by_name() {
     missing.as_object_mut().unwrap().remove("speed_mps");
     for (input, named) in [
         (with("/area_m/0", json!(0)), "area_m[0]"),
-        (with("/area_m", json!([1])), "line 1"),
+        (with("/area_m", json!([1])), "area_m"),
         (with("/coverage_radius_m", json!(-1)), "coverage_radius_m"),
         (with("/speed_mps", json!(0)), "speed_mps"),
         (with("/move_power_w", json!(1e300)), "move_power_w"),

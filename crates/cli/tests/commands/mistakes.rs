@@ -61,7 +61,7 @@ const DEPLOY: &[&str] = &["deploy", "FILE.json"];
 
 /// On the command line.
 const COMMAND_LINE: &[Mistake] = &[
-    typed(&["rnu"], &["rnu", "'run'"]),
+    typed(&["comapre"], &["comapre", "'compare'"]),
     typed(&["run", "papr"], &["papr", "did you mean `paper`?"]),
     typed(&["run", "Paper"], &["Paper", "did you mean `paper`?"]),
     typed(&["run", "quick"], &["quick", "did you mean `quickstart`?"]),
@@ -115,7 +115,7 @@ const COMMAND_LINE: &[Mistake] = &[
             "a whole number from 0",
         ],
     ),
-    typed(&["run", "--out", ""], &["`--out` is empty"]),
+    typed(&["run", "--out", ""], &["'--out <DIR>'"]),
     typed(
         &["compare", "--methods", "hfl,cehfd", "--seeds", "2"],
         &["no method \"cehfd\"", "did you mean \"cehfed\"?"],
@@ -217,8 +217,8 @@ const SETTINGS: &[(&[&str], &[&str])] = &[
         &["did you mean `uavs.speed_mps`?"],
     ),
     (
-        &["devices.colour=red"],
-        &["no field `devices.colour`", "count, cpu_hz"],
+        &["devices.owner=me"],
+        &["no field `devices.owner`", "count, cpu_hz"],
     ),
     (
         &["model.name=CNN"],
@@ -374,7 +374,7 @@ const FILES: &[Mistake] = &[
     written(
         RUN,
         "[[faults]]\nkind = \"drain\"\nuav = 0\nrounds = 2",
-        &["FILE.toml, line 4", "`faults[0].rounds`"],
+        &["FILE.toml, line 4", "did you mean `faults[0].round`?"],
     ),
     written(
         RUN,
@@ -474,7 +474,7 @@ const FILES: &[Mistake] = &[
         "{\"energy_weight\": 0.5,}",
         &["FILE.json", "line 1"],
     ),
-    written(ALLOCATE, "[1, 2]", &["FILE.json"]),
+    written(ALLOCATE, "[1, 2]", &["FILE.json", "JSON object"]),
     written(
         DEPLOY,
         "{\"area_m\": 3}",

@@ -93,8 +93,10 @@ pub fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, String> {
         Err(error) => error,
     };
     // Whoever is right is read once and without detours, a mistake is looked for value by value.
-    let Ok(serde_json::Value::Object(object)) = serde_json::from_str(text) else {
-        return Err(format!("not JSON: {error}"));
+    let object = match serde_json::from_str(text) {
+        Ok(serde_json::Value::Object(object)) => object,
+        Ok(_) => return Err("not a JSON object, { ... }".into()),
+        Err(_) => return Err(format!("not JSON: {error}")),
     };
     let table = object
         .into_iter()

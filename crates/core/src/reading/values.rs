@@ -12,22 +12,19 @@ use super::flaw::{Flaw, Problem, Step, length, shown};
 /// A value being read.
 pub(super) struct Reader<'a>(pub(super) &'a Value);
 
-impl<'a> Reader<'a> {
-    /// Names what was found here, when nothing below did.
-    fn told(&self, flaw: Flaw) -> Flaw {
-        if let (true, Value::Table(table), Problem::Kind { .. } | Problem::Choice { .. }) =
-            (flaw.path.is_empty(), self.0, &flaw.problem)
-            && let Some((path, value)) = culprit(table, &flaw.problem)
-        {
-            return Flaw {
-                path,
-                problem: with_value(flaw.problem, value),
-            };
-        }
-        match flaw.path.is_empty() {
-            true => Flaw::new(with_value(flaw.problem, self.0)),
-            false => flaw,
-        }
+/// A flaw with the value that it is about, when nothing below named that.
+fn told(flaw: Flaw, value: &Value) -> Flaw {
+    if !flaw.path.is_empty() {
+        return flaw;
+    }
+    let (path, value) = match value {
+        Value::Table(table) => culprit(table, &flaw.problem),
+        _ => None,
+    }
+    .unwrap_or((flaw.path, value));
+    Flaw {
+        path,
+        problem: with_value(flaw.problem, value),
     }
 }
 
@@ -80,7 +77,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     type Error = Flaw;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
-        let read = match self.0 {
+        match self.0 {
             Value::String(text) => visitor.visit_str(text),
             Value::Integer(number) => visitor.visit_i64(*number),
             Value::Float(number) => visitor.visit_f64(*number),
@@ -100,8 +97,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
                 entries: table.iter(),
                 value: None,
             }),
-        };
-        read.map_err(|flaw| self.told(flaw))
+        }
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Flaw> {
@@ -152,11 +148,10 @@ impl<'de> SeqAccess<'de> for &mut Items<'_> {
         let Some(value) = self.list.get(self.next) else {
             return Ok(None);
         };
-        let index = self.next;
+        let step = Step::Index(self.next);
         self.next += 1;
         let read = seed.deserialize(Reader(value));
-        read.map(Some)
-            .map_err(|flaw| flaw.below(Step::Index(index)))
+        read.map(Some).map_err(|flaw| told(flaw, value).below(step))
     }
 }
 
@@ -184,7 +179,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
             return Err(Flaw::custom("a value without a key"));
         };
         let read = seed.deserialize(Reader(value));
-        read.map_err(|flaw| flaw.below(Step::Key(key.clone())))
+        read.map_err(|flaw| told(flaw, value).below(Step::Key(key.clone())))
     }
 }
 

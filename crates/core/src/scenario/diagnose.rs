@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use super::Scenario;
 use super::fields::{leaves, table as table_of};
 use super::layers::toml_value;
-use crate::reading::{Flaw, Problem, Step, distance, dotted, from_table};
+use crate::reading::{Flaw, Problem, Step, distance, dotted, from_table, nearest};
 
 /// A flaw in a scenario's table, in words.
 pub(super) fn explain(flaw: &Flaw, table: &Table) -> String {
@@ -45,6 +45,14 @@ fn unknown(flaw: &Flaw, table: &Table) -> String {
         };
         return format!("`{field}` exists for kind = {}{here}", with.join(" or "));
     }
+    let known: Vec<&str> = match &flaw.problem {
+        Problem::Unknown { known } if !above.is_empty() => known.to_vec(),
+        _ => Vec::new(),
+    };
+    if let Some(meant) = nearest(name, known.iter().copied()) {
+        let above = dotted(above);
+        return format!("no field `{field}`; did you mean `{above}.{meant}`?");
+    }
     // Whoever writes `[uav]` means one of the fields below.
     let path = match look_up(table, &flaw.path) {
         Some(Value::Table(inner)) => match leaves(inner).into_keys().next() {
@@ -58,11 +66,6 @@ fn unknown(flaw: &Flaw, table: &Table) -> String {
         let meant: Vec<String> = meant.iter().map(|path| format!("`{path}`")).collect();
         return format!("no field `{path}`; did you mean {}?", meant.join(" or "));
     }
-    let mut known: Vec<&str> = match &flaw.problem {
-        Problem::Unknown { known } if !above.is_empty() => known.to_vec(),
-        _ => Vec::new(),
-    };
-    known.retain(|key| *key != name);
     match known.is_empty() {
         true => format!("no field `{path}`; `aerofed scenario defaults` prints all there are"),
         false => {
@@ -88,10 +91,14 @@ fn example(path: &[Step], wanted: &str) -> String {
         Err(_) => None,
     };
     match shown {
-        Some(Value::Table(inner)) => match leaves(&inner).into_iter().next() {
-            Some((key, value)) => format!(", as in {}.{key} = {value}", dotted(path)),
-            None => String::new(),
-        },
+        Some(Value::Table(inner)) => {
+            let all = leaves(&inner);
+            let is_plain = |(key, value): &(&String, &Value)| *key == "kind" || value.is_integer();
+            match all.iter().find(is_plain).or(all.iter().next()) {
+                Some((key, value)) => format!(", as in {}.{key} = {value}", dotted(path)),
+                None => String::new(),
+            }
+        }
         Some(Value::Array(list)) if !list.is_empty() && wanted.contains("list") => {
             format!(", as in {}", Value::Array(list))
         }
