@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use super::draw::{dirichlet, index_below, shuffle, weighted};
+use super::draw::{dirichlet, index_below, mixed, shuffle, weighted};
 use super::repair::fit_to_pools;
 use super::{PartitionKind, PartitionPlan, Pools, shares};
 use crate::Error;
@@ -118,34 +118,32 @@ fn draw_labels(
     chosen
 }
 
-/// Label shares from the Dirichlet distribution; what a class cannot give any more comes from
-/// the class with most left.
+/// Each device's samples are drawn one by one from a label mix of its own, which comes from the
+/// Dirichlet distribution. A class that has none left is drawn no more.
 fn dirichlet_counts(pools: &Pools, plan: &PartitionPlan, alpha: f64, rng: &mut impl Rng) -> Counts {
     let mut left: Vec<usize> = pools.iter().map(Vec::len).collect();
-    let mut counts = vec![Vec::new(); plan.devices];
+    let mut counts = vec![vec![0; left.len()]; plan.devices];
     let sizes = shares(plan.data_volume, plan.devices);
+    // Whoever comes late finds classes used up: that must not always be the same devices.
     let mut order: Vec<usize> = (0..plan.devices).collect();
     shuffle(&mut order, rng);
     for device in order {
-        let mix = dirichlet(alpha, left.len(), rng);
-        let mut wanted = apportion(&mix, sizes[device]);
-        let mut missing = 0;
-        for (want, left) in wanted.iter_mut().zip(&mut left) {
-            let given = (*want).min(*left);
-            missing += *want - given;
-            *left -= given;
-            *want = given;
-        }
-        while missing > 0 {
-            let Some(class) = largest(&left).filter(|&class| left[class] > 0) else {
+        let mut mix = dirichlet(alpha, left.len(), rng);
+        for _ in 0..sizes[device] {
+            let drawn = loop {
+                match mixed(&mix, rng) {
+                    Some(class) if left[class] == 0 => mix[class] = 0.0,
+                    Some(class) => break Some(class),
+                    // A small alpha may leave nothing for the classes that are not used up.
+                    None => break weighted(&as_integers(&left), rng),
+                }
+            };
+            let Some(class) = drawn else {
                 break; // the plan's check rules this out
             };
-            let given = missing.min(left[class]);
-            left[class] -= given;
-            wanted[class] += given;
-            missing -= given;
+            left[class] -= 1;
+            counts[device][class] += 1;
         }
-        counts[device] = wanted;
     }
     counts
 }
@@ -188,11 +186,6 @@ fn as_weights(counts: &[usize]) -> Vec<f64> {
 
 fn as_integers(counts: &[usize]) -> Vec<u64> {
     counts.iter().map(|&count| count as u64).collect()
-}
-
-/// The index of the largest number (ties: the lower index).
-fn largest(numbers: &[usize]) -> Option<usize> {
-    (0..numbers.len()).max_by_key(|&i| (numbers[i], std::cmp::Reverse(i)))
 }
 
 fn take_counts(pools: &mut Pools, counts: &Counts) -> Vec<Vec<u32>> {

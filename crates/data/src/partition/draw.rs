@@ -42,6 +42,19 @@ pub(super) fn weighted(weights: &[u64], rng: &mut impl Rng) -> Option<usize> {
     })
 }
 
+/// An index with the probability of its share; the shares need not add up to 1. `None` when all are zero.
+pub(super) fn mixed(shares: &[f64], rng: &mut impl Rng) -> Option<usize> {
+    let total: f64 = shares.iter().sum();
+    let mut at = open_unit(rng) * total;
+    let found = shares.iter().position(|&share| {
+        let here = at < share;
+        at -= share;
+        here
+    });
+    // Rounding may carry the point past the end, to where the last share ends.
+    found.or_else(|| shares.iter().rposition(|&share| share > 0.0))
+}
+
 /// Share `index` of `parts` near-equal shares of `total`.
 pub(super) fn spread(total: usize, index: usize, parts: usize) -> usize {
     let upto = |i: usize| (total as u128 * i as u128 / parts.max(1) as u128) as usize;

@@ -15,7 +15,7 @@ pub enum PartitionKind {
     NoniidB,
     /// Samples drawn without regard to labels.
     Iid,
-    /// Label shares of each device drawn from a symmetric Dirichlet distribution.
+    /// Samples drawn from a label mix of the device, itself drawn from a symmetric Dirichlet distribution.
     Dirichlet {
         /// Concentration: small for few labels a device, large for all alike.
         alpha: f64,

@@ -157,7 +157,62 @@ fn alpha_governs_how_many_labels_a_device_has() {
     };
     assert!(mean_largest_share(0.01) > 0.9);
     assert!((0.2..0.7).contains(&mean_largest_share(0.5)));
-    assert!(mean_largest_share(1_000.0) < 0.15);
+    // Equal shares: of 40 samples that are drawn from ten labels, seven or eight are of the most frequent one.
+    assert!(mean_largest_share(1_000.0) < 0.25);
+}
+
+/// Counts of every device of many partitions of `size` samples a device, from classes that never run out.
+fn dirichlet_counts(alpha: f64, size: usize) -> Vec<Vec<usize>> {
+    let train = dataset(&[2_000; 10]);
+    let plan = plan(PartitionKind::Dirichlet { alpha }, 150, 150 * size);
+    (0..20)
+        .flat_map(|seed| divide(&train, &plan, seed).unwrap().label_counts(&train))
+        .collect()
+}
+
+/// Of samples that are drawn, all are of one label with the Dirichlet-multinomial's probability
+/// K B(Kα, n) / B(α, n); shares that are rounded have other numbers of labels.
+#[test]
+fn val_dirichlet_draws_its_label_counts() {
+    let (classes, size) = (10.0, 20);
+    for alpha in [0.05, 0.1, 0.3] {
+        let all_of_one = (0..size).fold(classes, |product, drawn| {
+            product * (alpha + f64::from(drawn)) / (classes * alpha + f64::from(drawn))
+        });
+        let counts = dirichlet_counts(alpha, 20);
+        let devices = counts.len() as f64;
+        let single = counts.iter().filter(|counts| counts.contains(&20)).count() as f64;
+        let deviation = (devices * all_of_one * (1.0 - all_of_one)).sqrt();
+        let distance = (single - devices * all_of_one).abs() / deviation;
+        assert!(
+            distance < 4.0,
+            "alpha {alpha}: {single} devices with one label, expected {} with a deviation of {deviation}",
+            devices * all_of_one
+        );
+    }
+}
+
+#[test]
+fn val_dirichlet_counts_have_the_dirichlet_multinomials_mean_and_variance() {
+    for alpha in [0.1, 1.0, 1_000.0] {
+        let counts = dirichlet_counts(alpha, 20);
+        // One class: the counts of different devices are independent of each other.
+        let drawn: Vec<f64> = counts.iter().map(|counts| counts[3] as f64).collect();
+        let devices = drawn.len() as f64;
+        let mean = drawn.iter().sum::<f64>() / devices;
+        let variance = drawn.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / devices;
+        let expected = 20.0 * 0.1 * 0.9 * (20.0 + 10.0 * alpha) / (1.0 + 10.0 * alpha);
+        let fourth = drawn.iter().map(|x| (x - mean).powi(4)).sum::<f64>() / devices;
+        let deviation = ((fourth - variance * variance) / devices).sqrt();
+        assert!(
+            (mean - 2.0).abs() < 4.0 * (expected / devices).sqrt(),
+            "alpha {alpha}: mean {mean}"
+        );
+        assert!(
+            (variance - expected).abs() < 4.0 * deviation,
+            "alpha {alpha}: variance {variance}, expected {expected} with a deviation of {deviation}"
+        );
+    }
 }
 
 #[test]
@@ -218,7 +273,7 @@ const STORED: [[u32; 4]; 5] = [
     [142, 118, 6, 124],
     [196, 107, 126, 40],
     [187, 137, 0, 140],
-    [24, 36, 165, 52],
+    [165, 189, 24, 93],
     [177, 125, 57, 89],
 ];
 
