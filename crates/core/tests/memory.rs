@@ -19,6 +19,7 @@ fn noise(samples: usize) -> Dataset {
         class_names: (0..10).map(|class: u8| class.to_string()).collect(),
         inputs: (0..samples * 28 * 28).map(value).collect(),
         labels: (0..samples).map(|sample| (sample % 10) as u8).collect(),
+        users: None,
     }
 }
 

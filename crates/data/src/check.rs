@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use crate::error::{bad_files, some_names};
-use crate::idx_folder::{find, read_folder, require_folder};
+use crate::idx_folder::{FileSum, find, read_folder, require_folder};
 use crate::image_folder::{Tree, decode};
 use crate::known::Part;
-use crate::{BadFile, Embedded, Error};
+use crate::{BadFile, Error, FullSet, Split, cifar};
 
 /// What [`check_folder`] found. Its `Display` is a text for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,33 +23,42 @@ pub struct FolderReport {
     pub classes: Vec<ClassReport>,
     /// How many images have which width and height.
     pub sizes: BTreeMap<(u32, u32), usize>,
+    /// Users that a file `users.csv` names; of an image tree it is read only when the tree is loaded.
+    pub users: Option<usize>,
     /// Files that cannot be used (image trees only).
     pub bad: Vec<BadFile>,
 }
 
-/// The two kinds of folder.
+/// The kinds of folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FolderKind {
     /// Four idx files.
     Idx {
         /// The official set that all four belong to, by their sums.
-        known: Option<Embedded>,
+        known: Option<FullSet>,
         /// The files.
-        files: Vec<IdxFileReport>,
+        files: Vec<FileReport>,
+    },
+    /// The six files of CIFAR-10's binary version.
+    Cifar10 {
+        /// Whether all of them are the official ones, by their sums.
+        official: bool,
+        /// The files.
+        files: Vec<FileReport>,
     },
     /// A folder per class.
     Images,
 }
 
-/// An idx file and its sum.
+/// A file and its sum.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdxFileReport {
+pub struct FileReport {
     /// Where it is.
     pub path: PathBuf,
     /// SHA-256 of its decompressed bytes.
     pub sha256: String,
     /// The official set with this file.
-    pub known: Option<Embedded>,
+    pub known: Option<FullSet>,
 }
 
 /// Samples of one class.
@@ -88,7 +97,7 @@ impl FolderReport {
     /// Classes with too few images. (In idx files a class may be empty: some sets count from 1.)
     fn lacking(&self) -> impl Iterator<Item = &ClassReport> {
         let fewest = match self.kind {
-            FolderKind::Idx { .. } => 0,
+            FolderKind::Idx { .. } | FolderKind::Cifar10 { .. } => 0,
             FolderKind::Images => FEWEST_IMAGES,
         };
         self.classes
@@ -103,7 +112,7 @@ fn is_idx_folder(dir: &Path) -> bool {
     Part::ALL.iter().any(|&part| find(dir, part).is_ok())
 }
 
-/// Looks through a folder of idx files or a tree of class folders; opens every file.
+/// Looks through a folder of idx files, of CIFAR-10, or a tree of class folders; opens every file.
 ///
 /// ```
 /// use aerofed_data::{FolderKind, check_folder};
@@ -127,7 +136,19 @@ fn is_idx_folder(dir: &Path) -> bool {
 pub fn check_folder(dir: &Path) -> Result<FolderReport, Error> {
     require_folder(dir)?;
     if is_idx_folder(dir) {
-        return check_idx(dir);
+        let folder = read_folder(dir, None)?;
+        let files = reports(folder.files);
+        let known = folder.known;
+        return Ok(report(dir, &folder.split, FolderKind::Idx { known, files }));
+    }
+    if cifar::BATCHES
+        .iter()
+        .any(|batch| dir.join(batch.name).exists())
+    {
+        let (split, files) = cifar::read_folder(dir, false)?;
+        let files = reports(files);
+        let official = files.iter().all(|file| file.known.is_some());
+        return Ok(report(dir, &split, FolderKind::Cifar10 { official, files }));
     }
     match Tree::scan(dir, &[]) {
         Ok(tree) if tree.classes.iter().any(|class| !class.files.is_empty()) => {
@@ -140,13 +161,23 @@ pub fn check_folder(dir: &Path) -> Result<FolderReport, Error> {
     }
 }
 
-fn check_idx(dir: &Path) -> Result<FolderReport, Error> {
-    let folder = read_folder(dir, None)?;
-    let (train, test) = (&folder.split.train, &folder.split.test);
+fn reports(files: Vec<FileSum>) -> Vec<FileReport> {
+    let report = |file: FileSum| FileReport {
+        path: file.path,
+        sha256: file.sha256,
+        known: file.owner,
+    };
+    files.into_iter().map(report).collect()
+}
+
+/// What there is to say of a set that is divided already.
+fn report(dir: &Path, Split { train, test }: &Split, kind: FolderKind) -> FolderReport {
     let counts = train.label_counts().into_iter().zip(test.label_counts());
     let side = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-    Ok(FolderReport {
+    let size = (side(train.width), side(train.height));
+    FolderReport {
         dir: dir.to_path_buf(),
+        kind,
         classes: train
             .class_names
             .iter()
@@ -157,24 +188,10 @@ fn check_idx(dir: &Path) -> Result<FolderReport, Error> {
                 test,
             })
             .collect(),
-        sizes: BTreeMap::from([(
-            (side(train.width), side(train.height)),
-            train.len() + test.len(),
-        )]),
+        sizes: BTreeMap::from([(size, train.len() + test.len())]),
+        users: train.users.as_ref().map(|users| users.names.len()),
         bad: Vec::new(),
-        kind: FolderKind::Idx {
-            known: folder.known,
-            files: folder
-                .files
-                .into_iter()
-                .map(|file| IdxFileReport {
-                    path: file.path,
-                    sha256: file.sha256,
-                    known: file.owner,
-                })
-                .collect(),
-        },
-    })
+    }
 }
 
 fn check_tree(dir: &Path, tree: &Tree) -> FolderReport {
@@ -209,6 +226,7 @@ fn check_tree(dir: &Path, tree: &Tree) -> FolderReport {
         kind: FolderKind::Images,
         classes,
         sizes,
+        users: None,
         bad,
     }
 }
@@ -222,11 +240,14 @@ impl fmt::Display for FolderReport {
                     Some(set) => writeln!(f, "{dir}: idx files of {set}, SHA-256 as published")?,
                     None => writeln!(f, "{dir}: idx files of an unknown set")?,
                 }
-                for file in files {
-                    let name = file.path.file_name().unwrap_or_default().to_string_lossy();
-                    let known = file.known.map_or("unknown", Embedded::name);
-                    writeln!(f, "  {name:<28} {}  {known}", file.sha256)?;
+                write_files(f, files)?;
+            }
+            FolderKind::Cifar10 { official, files } => {
+                match official {
+                    true => writeln!(f, "{dir}: CIFAR-10, SHA-256 as published")?,
+                    false => writeln!(f, "{dir}: files like CIFAR-10's, not the published ones")?,
                 }
+                write_files(f, files)?;
             }
             FolderKind::Images => writeln!(f, "{dir}: a folder per class")?,
         }
@@ -236,6 +257,9 @@ impl fmt::Display for FolderReport {
         }
         if self.sizes.len() > 10 {
             writeln!(f, "and {} more sizes", self.sizes.len() - 10)?;
+        }
+        if let Some(users) = self.users {
+            writeln!(f, "users of the training samples (users.csv): {users}")?;
         }
         let lacking: Vec<String> = self.lacking().map(|class| class.name.clone()).collect();
         if !lacking.is_empty() {
@@ -247,6 +271,15 @@ impl fmt::Display for FolderReport {
         }
         Ok(())
     }
+}
+
+fn write_files(f: &mut fmt::Formatter<'_>, files: &[FileReport]) -> fmt::Result {
+    for file in files {
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+        let known = file.known.map_or("unknown", FullSet::name);
+        writeln!(f, "  {name:<28} {}  {known}", file.sha256)?;
+    }
+    Ok(())
 }
 
 impl FolderReport {

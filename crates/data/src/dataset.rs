@@ -19,6 +19,17 @@ pub struct Dataset {
     pub inputs: Vec<f32>,
     /// The class of each sample.
     pub labels: Vec<u8>,
+    /// Whose the samples are, where that is known.
+    pub users: Option<Users>,
+}
+
+/// Whose the samples of a set are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Users {
+    /// A name per user.
+    pub names: Vec<String>,
+    /// The user of each sample, an index into the names.
+    pub of_sample: Vec<u32>,
 }
 
 impl Dataset {
@@ -80,6 +91,19 @@ impl Dataset {
         }
         if u32::try_from(self.len()).is_err() {
             return refuse(format!("{} samples, at most {}", self.len(), u32::MAX));
+        }
+        if let Some(users) = &self.users {
+            if users.of_sample.len() != self.len() {
+                return refuse(format!(
+                    "users of {} samples, the set has {}",
+                    users.of_sample.len(),
+                    self.len()
+                ));
+            }
+            let unknown = |&&user: &&u32| user as usize >= users.names.len();
+            if let Some(user) = users.of_sample.iter().find(unknown) {
+                return refuse(format!("user {user} in a set of {}", users.names.len()));
+            }
         }
         match self
             .labels

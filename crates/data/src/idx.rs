@@ -202,6 +202,7 @@ impl Images {
             class_names,
             inputs: self.inputs,
             labels,
+            users: None,
         }
     }
 }

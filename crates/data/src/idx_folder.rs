@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use crate::idx::{self, Images};
 use crate::known::{self, Part};
-use crate::{Embedded, Error, IdxProblem, Split};
+use crate::{Dataset, Embedded, Error, FullSet, IdxProblem, Split, users};
 
 /// Loads a set from the usual four idx files in `dir`, each raw or gzip:
 /// `train-images-idx3-ubyte`, `train-labels-idx1-ubyte`, `t10k-images-idx3-ubyte` and
 /// `t10k-labels-idx1-ubyte` (or with a dot before `idx`; and with or without `.gz`).
+///
+/// A file `users.csv` with a line `user` and then one for each training sample says whose they are.
 ///
 /// With `expect`, the SHA-256 of every file's decompressed bytes must be that of the official
 /// set. Without, any set is taken: one whose four sums are known gets the official name and
@@ -55,14 +57,14 @@ pub(crate) struct Folder {
     pub(crate) split: Split,
     pub(crate) files: Vec<FileSum>,
     /// The official set that all four files belong to.
-    pub(crate) known: Option<Embedded>,
+    pub(crate) known: Option<FullSet>,
 }
 
 /// A file and the sum of its decompressed bytes.
 pub(crate) struct FileSum {
     pub(crate) path: PathBuf,
     pub(crate) sha256: String,
-    pub(crate) owner: Option<Embedded>,
+    pub(crate) owner: Option<FullSet>,
 }
 
 /// The file of a part, or the names it could have had.
@@ -98,7 +100,7 @@ pub(crate) fn read_folder(dir: &Path, expect: Option<Embedded>) -> Result<Folder
 
     let first_owner = files.first().and_then(|file| file.owner);
     let known = first_owner.filter(|_| files.iter().all(|file| file.owner == first_owner));
-    let class_names = match known {
+    let class_names = match known.and_then(FullSet::embedded) {
         Some(set) => known::class_names(set),
         None => numbered_classes(dir, &train_labels)?,
     };
@@ -110,9 +112,11 @@ pub(crate) fn read_folder(dir: &Path, expect: Option<Embedded>) -> Result<Folder
         });
     }
     let name = known.map_or_else(|| folder_name(dir), |set| set.name().to_owned());
+    let users = users::in_order(dir, train_labels.len())?;
+    let train = train_images.into_dataset(name.clone(), class_names.clone(), train_labels);
     Ok(Folder {
         split: Split {
-            train: train_images.into_dataset(name.clone(), class_names.clone(), train_labels),
+            train: Dataset { users, ..train },
             test: test_images.into_dataset(name, class_names, test_labels),
         },
         files,

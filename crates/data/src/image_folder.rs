@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::idx_folder::{folder_name, require_folder};
-use crate::{BadFile, Dataset, Error, Split};
+use crate::{BadFile, Dataset, Error, Split, users};
 
 /// Sides of a resized sample at most.
 const MAX_IMAGE_SIZE: usize = 1_024;
@@ -79,7 +79,8 @@ impl ImageFolder {
 /// Which files become test samples depends on their names alone (the order of the SHA-256 of
 /// the names), so that a class added or removed does not move the others' samples. Hidden files
 /// and the debris of file managers are passed over; any other file that is not a readable jpg or
-/// png makes an [`Error::BadImages`] that lists all of them.
+/// png makes an [`Error::BadImages`] that lists all of them. A file `users.csv` in the tree's folder, with a
+/// line `file,user` and then one for each image, says whose the images are.
 ///
 /// ```
 /// use aerofed_data::{ImageFolder, image_folder};
@@ -136,13 +137,16 @@ pub fn image_folder(dir: &Path, options: &ImageFolder) -> Result<Split, Error> {
             class_names: tree.classes.iter().map(|c| c.name.clone()).collect(),
             inputs,
             labels: files.iter().map(|&(label, _)| label).collect(),
+            users: None,
         }
     };
-    let split = Split {
+    let mut split = Split {
         train: load(&train_files),
         test: load(&test_files),
     };
     if bad.is_empty() {
+        let files: Vec<&PathBuf> = train_files.iter().map(|&(_, file)| file).collect();
+        split.train.users = users::by_file(dir, &files)?;
         Ok(split)
     } else {
         bad.sort_by(|a, b| a.path.cmp(&b.path));

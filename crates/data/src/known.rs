@@ -5,7 +5,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use crate::idx::Kind;
-use crate::{Embedded, Error};
+use crate::{Embedded, Error, FullSet};
 
 /// One of the four files of a set in idx format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,17 +91,17 @@ impl Part {
         }
         Err(Error::Checksum {
             path: path.to_path_buf(),
-            set,
+            set: set.into(),
             expected,
             found: sha256.to_owned(),
         })
     }
 
     /// The official set that has this file with this sum.
-    pub(crate) fn owner(self, sha256: &str) -> Option<Embedded> {
-        Embedded::ALL
-            .into_iter()
-            .find(|&set| self.sha256(set) == sha256)
+    pub(crate) fn owner(self, sha256: &str) -> Option<FullSet> {
+        let mut sets = Embedded::ALL.into_iter();
+        sets.find(|&set| self.sha256(set) == sha256)
+            .map(FullSet::from)
     }
 }
 

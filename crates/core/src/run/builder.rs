@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use aerofed_nn::Network;
+
 use crate::Error;
 use crate::learn::cpu::CpuLearner;
 use crate::learn::{Data, Devices, Evaluator, Task};
@@ -9,7 +11,7 @@ use crate::nature::Nature;
 use crate::nature::channel::Channel;
 use crate::nature::flight::Flight;
 use crate::nature::mobility::Mobility;
-use crate::scenario::ValidScenario;
+use crate::scenario::{ScenarioError, ValidScenario};
 use crate::world::World;
 
 use super::Simulation;
@@ -145,7 +147,15 @@ impl<'a> Builder<'a> {
                 }
             };
         check_task(&task, &scenario)?;
-        let global_model = evaluator.first_model()?;
+        let global_model = match (scenario.start(), &network) {
+            (None, _) => evaluator.first_model()?,
+            (Some(file), Some(network)) => read_start(file, network, &scenario)?,
+            (Some(_), None) => {
+                return Err(misfit(
+                    "`model.start` names a file, but the network is the caller's".into(),
+                ));
+            }
+        };
         if global_model.len() != task.parameters {
             return Err(misfit(format!(
                 "a first model of {} parameters, the task has {}",
@@ -187,6 +197,25 @@ impl<'a> Builder<'a> {
             data_checksum,
             threads,
         })
+    }
+}
+
+/// The first global model out of the file that `model.start` names.
+fn read_start(
+    file: &[u8],
+    network: &Network,
+    scenario: &ValidScenario,
+) -> Result<Vec<f32>, ScenarioError> {
+    let refuse = |reason: String| ScenarioError::Field {
+        field: "model.start".into(),
+        value: format!("{:?}", scenario.model.start),
+        allowed: format!("a safetensors file with this network's weights ({reason})"),
+    };
+    let weights = aerofed_nn::from_safetensors(network, file);
+    let weights = weights.map_err(|error| refuse(error.to_string()))?;
+    match weights.iter().find(|weight| !weight.is_finite()) {
+        Some(weight) => Err(refuse(format!("a weight is {weight}"))),
+        None => Ok(weights),
     }
 }
 

@@ -61,6 +61,9 @@ fn named(scenario: &Scenario) -> Vec<(&'static str, &Path)> {
     if !["pretrained", "fresh"].contains(&scenario.td3.agent.as_str()) {
         named.push(("td3.agent", Path::new(&scenario.td3.agent)));
     }
+    if !scenario.model.start.as_os_str().is_empty() {
+        named.push(("model.start", scenario.model.start.as_path()));
+    }
     if !scenario.data.dir.as_os_str().is_empty() {
         named.push(("data.dir", scenario.data.dir.as_path()));
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use aerofed_data::PartitionKind;
 use aerofed_nn::ModelSpec;
@@ -125,10 +126,25 @@ impl Scenario {
             let allowed = format_args!("pretrained, fresh, or a policy file ({error})").to_string();
             bad("td3.agent", format_args!("{:?}", self.td3.agent), allowed)
         })?;
+        let start = self.read_start()?;
         Ok(ValidScenario {
             scenario: self,
             policy,
+            start,
         })
+    }
+
+    /// The file that `model.start` names; whether it fits the network is seen when that is built.
+    fn read_start(&self) -> Result<Option<Arc<[u8]>>, ScenarioError> {
+        let path = &self.model.start;
+        if path.as_os_str().is_empty() {
+            return Ok(None);
+        }
+        let bytes = std::fs::read(path).map_err(|error| {
+            let allowed = format!("a safetensors file ({error})");
+            bad("model.start", format_args!("{path:?}"), allowed)
+        })?;
+        Ok(Some(bytes.into()))
     }
 
     fn check_devices(&self) -> Checked {
@@ -229,12 +245,12 @@ impl Scenario {
 
     fn check_data(&self) -> Checked {
         let data = &self.data;
-        let needs_dir = matches!(data.set, DataSet::Idx | DataSet::Images);
+        let needs_dir = matches!(data.set, DataSet::Idx | DataSet::Images | DataSet::Cifar10);
         if needs_dir && data.dir.as_os_str().is_empty() {
             return Err(bad(
                 "data.dir",
                 "empty",
-                "a folder, for data.set = \"idx\" or \"images\"",
+                "a folder, for data.set = \"idx\", \"images\" or \"cifar10\" (`aerofed data get cifar10` makes one)",
             ));
         }
         within("data.image_size", data.image_size, 4..=1_024)?;
@@ -246,6 +262,13 @@ impl Scenario {
             }
             PartitionKind::Shards { per_device } => {
                 within("data.partition.per_device", per_device, 1..=1_000)?
+            }
+            PartitionKind::User if data.dir.as_os_str().is_empty() => {
+                return Err(bad(
+                    "data.partition.kind",
+                    "\"user\"",
+                    "user where data.dir is a folder with a file users.csv; the embedded data have no users",
+                ));
             }
             _ => {}
         }

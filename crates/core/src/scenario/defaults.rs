@@ -182,6 +182,7 @@ impl Default for Model {
             name: "cnn".into(),
             bits_per_parameter: 32.0,
             layers: Vec::new(),
+            start: PathBuf::new(),
         }
     }
 }

@@ -23,6 +23,7 @@ mod text;
 
 use std::ops::Deref;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use aerofed_data::PartitionKind;
 use aerofed_nn::Layer;
@@ -103,6 +104,8 @@ pub struct ValidScenario {
     scenario: Scenario,
     /// What `td3.agent` names.
     policy: Policy,
+    /// What `model.start` names.
+    start: Option<Arc<[u8]>>,
 }
 
 impl ValidScenario {
@@ -110,6 +113,12 @@ impl ValidScenario {
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    /// The safetensors file that the first global model is read from; none: it is random.
+    #[must_use]
+    pub fn start(&self) -> Option<&[u8]> {
+        self.start.as_deref()
     }
 }
 
@@ -271,6 +280,8 @@ pub enum DataSet {
     Mnist,
     /// Clothing: the embedded subset, or the full set from `dir`.
     FashionMnist,
+    /// Animals and vehicles in colour, from `dir`.
+    Cifar10,
     /// Any idx files in `dir`.
     Idx,
     /// Any folder-per-class image tree in `dir`.
@@ -313,6 +324,8 @@ pub struct Model {
     pub bits_per_parameter: f64,
     /// A model of one's own; empty: the built-in one.
     pub layers: Vec<Layer>,
+    /// A safetensors file with the first global model, such as a run's `model.safetensors`; empty: random weights.
+    pub start: PathBuf,
 }
 
 /// Local SGD and the nested rounds.

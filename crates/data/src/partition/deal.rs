@@ -4,8 +4,8 @@ use rand::Rng;
 
 use super::draw::{dirichlet, index_below, mixed, shuffle, weighted};
 use super::repair::fit_to_pools;
-use super::{PartitionKind, PartitionPlan, Pools, shares};
-use crate::Error;
+use super::{PartitionKind, PartitionPlan, Pools, by_user, shares};
+use crate::{Dataset, Error};
 
 /// Fresh choices of labels before a partition of limited labels is called infeasible.
 const TRIES: usize = 50;
@@ -16,10 +16,12 @@ pub(super) type Counts = Vec<Vec<usize>>;
 /// Takes the devices' samples out of the pools.
 pub(super) fn deal(
     pools: &mut Pools,
+    dataset: &Dataset,
     plan: &PartitionPlan,
     rng: &mut impl Rng,
 ) -> Result<Vec<Vec<u32>>, Error> {
     match plan.kind {
+        PartitionKind::User => by_user::deal(pools, dataset, plan, rng),
         PartitionKind::NoniidA => {
             let counts = limited_labels(pools, plan, rng, |_, _| 2)?;
             Ok(take_counts(pools, &counts))
@@ -166,7 +168,7 @@ fn shards(
 
 /// Whole numbers in proportion to the weights that add up to `total`: rounded down, then one
 /// more for the largest remainders (ties: the lower index).
-fn apportion(weights: &[f64], total: usize) -> Vec<usize> {
+pub(super) fn apportion(weights: &[f64], total: usize) -> Vec<usize> {
     let sum: f64 = weights.iter().sum();
     let exact: Vec<f64> = weights.iter().map(|w| w / sum * total as f64).collect();
     let mut counts: Vec<usize> = exact.iter().map(|share| *share as usize).collect();

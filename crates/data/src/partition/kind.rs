@@ -25,6 +25,8 @@ pub enum PartitionKind {
         /// Shards a device gets.
         per_device: usize,
     },
+    /// Each device is a user of the data, with samples of that user alone.
+    User,
 }
 
 /// What is read: the same with every variant a struct, because serde lets unknown keys pass
@@ -43,6 +45,7 @@ enum Fields {
         #[serde(default = "default_per_device")]
         per_device: usize,
     },
+    User {},
 }
 
 fn default_alpha() -> f64 {
@@ -61,18 +64,20 @@ impl From<Fields> for PartitionKind {
             Fields::Iid {} => Self::Iid,
             Fields::Dirichlet { alpha } => Self::Dirichlet { alpha },
             Fields::Shards { per_device } => Self::Shards { per_device },
+            Fields::User {} => Self::User,
         }
     }
 }
 
 impl PartitionKind {
     /// Every kind, with the defaults of its fields.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::NoniidA,
         Self::NoniidB,
         Self::Iid,
         Self::Dirichlet { alpha: 0.5 },
         Self::Shards { per_device: 2 },
+        Self::User,
     ];
 
     /// Its name in scenarios and on the command line.
@@ -84,6 +89,7 @@ impl PartitionKind {
             Self::Iid => "iid",
             Self::Dirichlet { .. } => "dirichlet",
             Self::Shards { .. } => "shards",
+            Self::User => "user",
         }
     }
 

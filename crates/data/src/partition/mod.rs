@@ -1,5 +1,6 @@
 //! Which training sample lies on which device.
 
+mod by_user;
 mod deal;
 mod draw;
 mod kind;
@@ -22,7 +23,7 @@ pub struct PartitionPlan {
     /// Number of devices.
     pub devices: usize,
     /// Samples of all devices together; each gets an equal share (to within one sample, or to
-    /// within one sample a shard).
+    /// within one sample a shard; by user: in proportion to what each user has).
     pub data_volume: usize,
     /// Samples of the probe set.
     pub probe_samples: usize,
@@ -89,7 +90,7 @@ pub fn partition(
     let personal = (0..plan.uavs)
         .map(|_| take_balanced(&mut pools, plan.personal_samples, rng))
         .collect();
-    let mut devices = deal::deal(&mut pools, plan, rng)?;
+    let mut devices = deal::deal(&mut pools, dataset, plan, rng)?;
     for device in &mut devices {
         // A trainer that goes through the samples in order must not meet them class by class.
         shuffle(device, rng);
@@ -110,7 +111,9 @@ impl PartitionPlan {
         let (each, why) = match self.kind {
             PartitionKind::NoniidA | PartitionKind::NoniidB => (2, "2 samples a device"),
             PartitionKind::Shards { per_device } => (per_device, "1 sample a shard"),
-            PartitionKind::Iid | PartitionKind::Dirichlet { .. } => (1, "1 sample a device"),
+            PartitionKind::Iid | PartitionKind::Dirichlet { .. } | PartitionKind::User => {
+                (1, "1 sample a device")
+            }
         };
         let needed = self.devices.saturating_mul(each);
         if self.data_volume < needed {

@@ -14,8 +14,12 @@ pub(super) fn table(partition: &Partition, dataset: &Dataset) -> String {
     let totals = (0..dataset.classes())
         .map(|class| counts.iter().map(|device| device[class]).sum())
         .collect();
+    let of_one_user = |own: &Vec<u32>| user(own, dataset).is_some();
+    let by_user = partition.devices.iter().all(of_one_user);
     for (device, counts) in counts.into_iter().enumerate() {
-        rows.push((format!("device {device}"), counts));
+        let user = user(&partition.devices[device], dataset).filter(|_| by_user);
+        let user = user.map_or_else(String::new, |name| format!(" ({name})"));
+        rows.push((format!("device {device}{user}"), counts));
     }
     rows.push(("all devices".to_owned(), totals));
     for (uav, samples) in partition.personal.iter().enumerate() {
@@ -64,4 +68,16 @@ pub(super) fn table(partition: &Partition, dataset: &Dataset) -> String {
         text.push('\n');
     }
     text
+}
+
+/// The one user of some samples.
+fn user<'a>(samples: &[u32], dataset: &'a Dataset) -> Option<&'a str> {
+    let users = dataset.users.as_ref()?;
+    let mut owners = samples
+        .iter()
+        .map(|&sample| users.of_sample.get(sample as usize));
+    let first = owners.next()??;
+    let same = owners.all(|owner| owner == Some(first));
+    let name = users.names.get(*first as usize).filter(|_| same)?;
+    Some(name)
 }

@@ -4,7 +4,9 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use aerofed_data::{Embedded, Error, FolderKind, IdxProblem, check_folder, embedded, idx_folder};
+use aerofed_data::{
+    Embedded, Error, FolderKind, FullSet, IdxProblem, check_folder, embedded, idx_folder,
+};
 use flate2::{Compression, write::GzEncoder};
 use tempfile::TempDir;
 
@@ -369,14 +371,17 @@ fn embedded_sets_are_balanced_and_differ() {
 
 #[test]
 fn sets_are_known_by_name() {
+    for set in FullSet::ALL {
+        assert_eq!(set.name().parse::<FullSet>().unwrap(), set);
+    }
     for set in Embedded::ALL {
-        assert_eq!(set.name().parse::<Embedded>().unwrap(), set);
+        assert_eq!(FullSet::from(set).embedded(), Some(set));
         assert_eq!(
             serde_json::to_string(&set).unwrap(),
-            format!("{:?}", set.name())
+            format!("{:?}", FullSet::from(set).name())
         );
     }
-    let text = "cifar".parse::<Embedded>().unwrap_err().to_string();
+    let text = "cifar".parse::<FullSet>().unwrap_err().to_string();
     assert!(
         text.contains("cifar") && text.contains("fashion-mnist"),
         "{text}"
