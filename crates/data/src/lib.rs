@@ -43,7 +43,7 @@ mod partition;
 mod users;
 
 pub use check::{ClassReport, FileReport, FolderKind, FolderReport, check_folder};
-pub use cifar::cifar10_folder;
+pub use cifar::{cifar10_files, cifar10_folder};
 pub use dataset::{Dataset, Split, Users};
 pub use embedded::{Embedded, embedded};
 pub use error::{BadFile, Error, IdxProblem};

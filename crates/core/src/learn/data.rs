@@ -175,6 +175,7 @@ pub(crate) fn files(scenario: &Scenario) -> Result<Vec<PathBuf>, Error> {
         DataSet::Mnist | DataSet::FashionMnist | DataSet::Idx => {
             aerofed_data::idx_files(&data.dir)?
         }
+        DataSet::Cifar10 => aerofed_data::cifar10_files(&data.dir)?,
         DataSet::Images => aerofed_data::image_files(&data.dir, &image_options(scenario))?,
     })
 }
