@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::checkpoint::{Checkpoints, Fingerprint};
 use crate::record::RoundRecord;
 use crate::run::{Outcome, Run, Simulation};
-use crate::run_folder::{LeftBehind, RunFolder, can_go_on};
+use crate::run_folder::{LeftBehind, RunFolder, can_go_on, check_inputs};
 use crate::scenario::ValidScenario;
 use crate::{Error, Method};
 
@@ -127,6 +127,7 @@ impl Session {
             return Ok(None);
         };
         let scenario = left.scenario()?;
+        check_inputs(left.folder(), &scenario, &|| keeping.is_stopped())?;
         let fingerprint = Fingerprint::of(&scenario)?;
         let take_up = |saved: &[u8]| {
             let (simulation, mut method) = set_up(&scenario)?;

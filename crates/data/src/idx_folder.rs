@@ -36,7 +36,7 @@ pub fn idx_folder(dir: &Path, expect: Option<Embedded>) -> Result<Split, Error> 
     read_folder(dir, expect).map(|folder| folder.split)
 }
 
-/// The four files that [`idx_folder`] reads.
+/// The files that [`idx_folder`] reads: four, and the list of users where there is one.
 ///
 /// # Errors
 /// When one is missing, or is no file.
@@ -49,7 +49,8 @@ pub fn idx_files(dir: &Path) -> Result<Vec<PathBuf>, Error> {
             false => Err(Error::NotAFile(path)),
         }
     };
-    Part::ALL.into_iter().map(file).collect()
+    let listed = users::file(dir).into_iter().map(Ok);
+    Part::ALL.into_iter().map(file).chain(listed).collect()
 }
 
 /// A loaded folder and what its files are.
@@ -137,7 +138,7 @@ fn read_pair(
         let bytes = idx::read(path, part.kind())?;
         let sha256 = known::sha256_hex(&bytes);
         if let Some(set) = expect {
-            part.require_official(path, set, &sha256)?;
+            part.require_official(path, set.into(), &sha256)?;
         }
         files.push(FileSum {
             path: path.to_path_buf(),

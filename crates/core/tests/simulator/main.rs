@@ -24,3 +24,4 @@ mod rivals;
 mod run_folder;
 mod session;
 mod settings;
+mod warm_start;
