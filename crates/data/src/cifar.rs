@@ -100,15 +100,6 @@ pub fn cifar10_files(dir: &Path) -> Result<Vec<PathBuf>, Error> {
     BATCHES.iter().map(file).chain(listed).collect()
 }
 
-/// The files that [`cifar10_folder`] reads.
-///
-/// # Errors
-/// When one is missing.
-pub fn cifar10_files(dir: &Path) -> Result<Vec<PathBuf>, Error> {
-    require_folder(dir)?;
-    BATCHES.iter().map(|batch| batch.find(dir)).collect()
-}
-
 /// The set and what its files are.
 pub(crate) fn read_folder(dir: &Path, official: bool) -> Result<(Split, Vec<FileSum>), Error> {
     require_folder(dir)?;

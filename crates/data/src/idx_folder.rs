@@ -101,7 +101,7 @@ pub(crate) fn read_folder(dir: &Path, expect: Option<Embedded>) -> Result<Folder
 
     let first_owner = files.first().and_then(|file| file.owner);
     let known = first_owner.filter(|_| files.iter().all(|file| file.owner == first_owner));
-    let class_names = match known.and_then(FullSet::embedded) {
+    let class_names = match known {
         Some(set) => known::class_names(set),
         None => numbered_classes(dir, &train_labels)?,
     };

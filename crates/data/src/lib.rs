@@ -52,7 +52,6 @@ pub use full::FullSet;
 pub use idx_folder::{idx_files, idx_folder};
 pub use image_folder::{ImageFolder, image_files, image_folder};
 pub use partition::{Partition, PartitionKind, PartitionPlan, partition};
-pub use users::users_file;
 
 /// The README's example, compiled and run as a test.
 #[cfg(doctest)]

@@ -16,12 +16,6 @@ pub(crate) fn file(dir: &Path) -> Option<PathBuf> {
     Some(dir.join(FILE)).filter(|path| path.is_file())
 }
 
-/// The file of a folder that says whose its samples are, if there is one.
-#[must_use]
-pub fn users_file(dir: &Path) -> Option<PathBuf> {
-    Some(dir.join(FILE)).filter(|path| path.is_file())
-}
-
 /// Users of samples without names: a line `user`, then a line per training sample in order.
 pub(crate) fn in_order(dir: &Path, samples: usize) -> Result<Option<Users>, Error> {
     let path = dir.join(FILE);

@@ -171,15 +171,13 @@ pub(crate) fn files(scenario: &Scenario) -> Result<Vec<PathBuf>, Error> {
     if data.dir.as_os_str().is_empty() {
         return Ok(Vec::new());
     }
-    let mut files = match data.set {
+    Ok(match data.set {
         DataSet::Mnist | DataSet::FashionMnist | DataSet::Idx => {
             aerofed_data::idx_files(&data.dir)?
         }
         DataSet::Cifar10 => aerofed_data::cifar10_files(&data.dir)?,
         DataSet::Images => aerofed_data::image_files(&data.dir, &image_options(scenario))?,
-    };
-    files.extend(aerofed_data::users_file(&data.dir));
-    Ok(files)
+    })
 }
 
 /// Divides a training set as a scenario says.
