@@ -11,6 +11,7 @@ use crate::common::{TINY, few_digits, light};
 const KEEPING: Keeping = Keeping {
     checkpoint_every: 0,
     force: false,
+    stop: None,
 };
 
 fn set_up(scenario: &ValidScenario) -> Result<(Simulation, Method), Error> {
