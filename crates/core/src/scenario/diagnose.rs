@@ -120,10 +120,9 @@ fn quoted(path: &[Step], table: &Table) -> Option<String> {
         Some(_) => format!(
             "words need quotes, which the shell takes away unless all of it stands in others: --set '{field}={mended}'"
         ),
-        None => format!(
-            "it is no TOML; words need quotes, which the shell takes away unless all of it stands in others, \
-             as in --set 'faults=[{{kind=\"loss\", uav=0, round=2}}]'"
-        ),
+        None => "it is no TOML; words need quotes, which the shell takes away unless all of it stands in others, \
+             as in --set 'faults=[{kind=\"loss\", uav=0, round=2}]'"
+            .into(),
     })
 }
 
@@ -226,6 +225,9 @@ fn known_fields() -> BTreeSet<String> {
     known
 }
 
+/// How far a field is from what was written; none: too far.
+type Rule<'a> = &'a dyn Fn(&str) -> Option<usize>;
+
 /// The fields that somebody who wrote a path probably meant, at most three.
 fn nearest_fields(path: &str) -> Vec<String> {
     let known = known_fields();
@@ -245,8 +247,7 @@ fn nearest_fields(path: &str) -> Vec<String> {
             .filter_map(|word| word.chars().next());
         (last.len() > 1 && initials.collect::<String>() == last.to_lowercase()).then_some(0)
     };
-    let rules: [&dyn Fn(&str) -> Option<usize>; 5] =
-        [&slips, &by_words_here, &same_name, &by_words, &by_initials];
+    let rules: [Rule; 5] = [&slips, &by_words_here, &same_name, &by_words, &by_initials];
     for rule in rules {
         let near: Vec<(usize, &String)> = known
             .iter()
