@@ -314,7 +314,8 @@ mod tests {
                 &["td3.learning_rate", "training.learning_rate"],
             ),
             ("Model.Name", &["model.name"]),
-            ("devices.colour", &[]),
+            ("devices.colour", &["data.color"]),
+            ("devices.owner", &[]),
         ] {
             assert_eq!(nearest_fields(given), meant, "{given}");
         }
