@@ -15,8 +15,9 @@ pub(super) const MARK: &str = "UNFINISHED";
 const MARK_BEGINS: &str = "aerofed: this run is unfinished.";
 
 /// Every file that a run may have; checkpoints besides. A folder that holds anything else is never emptied.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "scenario.toml",
+    "schema.json",
     "inputs.sha256",
     "rounds.csv",
     "uavs.csv",

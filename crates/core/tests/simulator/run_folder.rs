@@ -165,3 +165,16 @@ fn a_folder_from_before_devices_were_seen_is_still_a_run() {
     assert!(read.records[0].devices.x_m.is_empty());
     assert_eq!(read.records[2].uavs, told.records[2].uavs);
 }
+
+/// Whatever a run writes is among the files that may be removed: or else it could be neither replaced nor done anew.
+#[test]
+fn every_file_of_a_run_is_known_for_ours() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("run");
+    written(&folder, &["stop.max_rounds=1"]);
+    let anew = RunFolder::create(&folder, &tiny(&["stop.max_rounds=1"]), true).unwrap();
+    drop(anew);
+    let files = fs::read_dir(aerofed::run_folder::partial_of(&folder)).unwrap();
+    assert!(files.count() > 4, "broken off, and begun again:");
+    assert!(RunFolder::create(&folder, &tiny(&["stop.max_rounds=1"]), true).is_ok());
+}
