@@ -46,7 +46,7 @@ class Costs {
       });
       const label = items.map((item, index) => `${item.label} ${withUnit(row.items[index], table.unit)}`).join(", ");
       const bar = make("div", { class: "bar", role: "img", "aria-label": label, style: `width:${100 * row.sum / most}%` }, ...parts);
-      return make("div", { class: "line" }, make("span", { class: "who" }, who), make("div", { class: "room" }, bar), make("span", { class: "sum" }, withUnit(row.sum, table.unit)));
+      return make("div", { class: "line" }, make("span", { class: "who" }, ...who.split(/(?<=:)/).flatMap((part) => [part, make("wbr")])), make("div", { class: "room" }, bar), make("span", { class: "sum" }, withUnit(row.sum, table.unit)));
     });
     // With one bar the key can say the numbers; with several, only what counts at all.
     const single = table.rows.length === 1 && table.rows[0].sum > 0;

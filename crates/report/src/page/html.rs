@@ -25,10 +25,11 @@ impl Cell {
         match self {
             Self::Text(text) => format!("<td>{}</td>", escape(text)),
             Self::Words(text) => format!("<td class=\"words\">{}</td>", escape(text)),
+            // Names with settings may be broken behind a colon.
             Self::Dotted(colour, text) => format!(
                 "<td><i class=\"dot\" style=\"background:var(--{})\"></i>{}</td>",
                 palette::name(colour),
-                escape(text)
+                escape(text).replace(':', ":<wbr>")
             ),
             Self::Badge(class, text) => {
                 format!(
