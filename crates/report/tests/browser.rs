@@ -27,6 +27,7 @@ use tempfile::TempDir;
 const HOSTILE: &str = "<script>window.hacked=1<!--'\"&<img src=x onerror=window.hacked=1>";
 
 const SMALL: &str = r#"
+    method = "hfl"
     [devices]
     count = 30
     [data]

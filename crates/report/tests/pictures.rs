@@ -17,6 +17,7 @@ mod maps;
 
 const TINY: &str = r#"
     name = "tiny"
+    method = "hfl"
     [area]
     width_m = 4000
     height_m = 3000

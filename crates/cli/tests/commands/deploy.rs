@@ -125,7 +125,7 @@ fn bad_fleets_are_refused_by_name() {
         (with("/uavs/2/battery_j", json!(-1)), "uavs[2].battery_j"),
         (with("/uavs/3/reserve_j", json!(-1)), "uavs[3].reserve_j"),
         (with("/devices_m/7", json!([0, -1])), "devices_m[7]"),
-        (with("/devices_m/7", json!("x")), "line"),
+        (with("/devices_m/7", json!("x")), "devices_m[7]"),
         (extra.to_string(), "colour"),
         (missing.to_string(), "speed_mps"),
         (String::new(), "-"),

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 /// Carries as much as possible from round to round: warm solvers, batteries, UAVs that left and moved.
 const SCENARIO: &str = r#"
 name = "small"
+method = "hfl"
 allocation = { kind = "p1" }
 faults = [
     { kind = "leak", uav = 1, from = 1, until = 9, power_w = 300 },
@@ -24,6 +25,7 @@ name = "logistic"
 [redeploy]
 method = "two_stage"
 [uavs]
+base_m = [0, 0]
 battery_j = 172000
 [training]
 max_edge_rounds = 3

@@ -90,7 +90,7 @@ fn several_runs_and_a_comparison_share_a_page() {
     assert!(done(&args).contains("3 files"));
     let html = fs::read_to_string(&page).unwrap();
     assert!(
-        html.contains("3 runs: hfl · direct_drop"),
+        html.contains("3 runs: cehfed · direct_drop"),
         "grouped by seed"
     );
     for name in ["rounds", "time", "energy"] {

@@ -132,9 +132,10 @@ fn a_devices_own_outputs_are_paid_for() {
     let devices = &large.world.devices;
     let trained = round.uavs.iter().flat_map(|uav| &uav.devices);
     let passes = trained.map(|device| {
-        let index = device.index();
-        let batch = devices.samples[index].min(10);
-        3.0 * devices.iteration_energy_j[index] / 3.0 * 3.0 / f64::from(batch)
+        let (index, held) = (device.index(), devices.samples[device.index()]);
+        let more = f64::from(held.min(5) - held.min(2)) / f64::from(held.min(10));
+        // Three passes, each a third of a step.
+        3.0 * devices.iteration_energy_j[index] / 3.0 * more
     });
     let due_j: f64 = passes.sum();
     let compute_j =

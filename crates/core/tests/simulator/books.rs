@@ -102,8 +102,9 @@ fn events(outcome: &aerofed::run::Outcome) -> Vec<EventKind> {
 }
 
 /// One UAV, 5 km from the base: the way home costs 40 kJ, an edge round some 1 kJ.
-const ALONE: [&str; 4] = [
+const ALONE: [&str; 5] = [
     "uavs.count=1",
+    "uavs.base_m=[0, 0]",
     "uavs.layout={kind=\"fixed\", positions_m=[[3000, 4000]]}",
     "uavs.bandwidth_up_hz=[1e4, 1e4]",
     "stop.max_rounds=60",

@@ -92,6 +92,7 @@ fn the_reserve_brings_everybody_home_when_links_fade() {
         let scenario = light(&[
             &format!("uavs.battery_j={battery_j}"),
             "uavs.bandwidth_up_hz=[2e4, 1e5]",
+            "uavs.base_m=[0, 0]",
             "uavs.recharge_w=0",
         ]);
         let builder = Simulation::builder(&scenario).channel(Gain(fading));

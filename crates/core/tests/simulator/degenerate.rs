@@ -308,7 +308,7 @@ fn a_class_nobody_holds() {
 #[test]
 fn batteries_that_die_in_the_first_round() {
     // Too little for an edge round and the way home: nobody starts, and nobody gets home.
-    let outcome = with_every_method(&["uavs.battery_j=5"]);
+    let outcome = with_every_method(&["uavs.battery_j=5", "uavs.base_m=[0, 0]"]);
     assert_eq!(
         (outcome.summary.stopped_by, outcome.summary.rounds),
         (StoppedBy::NoUavLeft, 1)

@@ -205,8 +205,8 @@ fn a_refusal_says_what_is_done_instead() {
         .contains("drawn at random")
     );
     // Who merges by cost weighs.
-    assert!(told(&["weights.time=2"]).contains("weighs energy against time"));
-    assert!(of(&["weights.time=2", "aggregator=cost"]).is_ok());
+    assert!(told(&["method=hfl", "weights.time=2"]).contains("weighs energy against time"));
+    assert!(of(&["method=hfl", "weights.time=2", "aggregator=cost"]).is_ok());
     let unknown = told(&["method=telepathy"]);
     assert!(
         unknown.starts_with("`method` is \"telepathy\", allowed: cehfed, "),

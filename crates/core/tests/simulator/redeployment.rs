@@ -221,7 +221,7 @@ fn val_algorithm_4_recovers_almost_half_of_a_loss_and_ours_more_for_less() {
     ]
     .map(|(x, y)| Point::new(x, y));
     let mut ours = MarginalGains {
-        movement_weight: 0.0175,
+        movement_weight: 0.02,
         ..MarginalGains::default()
     };
     let mut theirs = TwoStage::default();

@@ -157,9 +157,9 @@ mod tests {
     #[test]
     fn labels_name_what_differs() {
         let kinds = [
-            kind(&[]),
+            kind(&["method=hfl"]),
             kind(&["method=direct_drop"]),
-            kind(&["uavs.speed_mps=15"]),
+            kind(&["method=hfl", "uavs.speed_mps=15"]),
         ];
         assert_eq!(
             labels(&kinds),

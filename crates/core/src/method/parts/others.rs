@@ -51,6 +51,9 @@ impl AllocationPart {
                     "allocation.c1",
                     "allocation.estimate",
                     "weights",
+                    // What looking at the global model takes.
+                    "fitness.uav_cpu_hz",
+                    "fitness.uav_cycles_per_bit",
                 ],
                 does: "its local iterations and bandwidths are those of P1 (allocation.h_min, allocation.h_max)",
             },
