@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use aerofed::method::Registry;
 use aerofed::scenario::{BUILT_IN, DEFAULTS, QUICKSTART};
 use aerofed::{Method, Scenario, ValidScenario};
-use aerofed_report::units::counted;
+use aerofed::world::World;
+use aerofed_report::units::{counted, energy};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
@@ -50,6 +51,9 @@ pub(crate) fn run(args: &ScenarioArgs) -> Result<()> {
         ScenarioCommand::Check { file, settings } => {
             let scenario = load(Some(file), settings)?;
             warn(&scenario);
+            if let Some(warning) = cannot_return(&scenario) {
+                console::message(&format!("warning: {warning}"));
+            }
             console::result(&format!(
                 "{}: valid; {}, {}, method {}, at most {}",
                 scenario.name,
@@ -84,6 +88,25 @@ fn read(file: Option<&PathBuf>, settings: &[String]) -> Result<Scenario> {
         (Some(path), Some((_, text))) if !path.exists() => Scenario::parse(text, settings)?,
         (Some(path), _) => Scenario::load(path, settings)?,
     })
+}
+
+/// Who would fly home to charge and never come back.
+fn cannot_return(scenario: &ValidScenario) -> Option<String> {
+    // Where everybody hovers does not depend on who holds how much data.
+    let world = World::new(scenario, vec![1; scenario.devices.count], 1.0);
+    let stranded = world.cannot_return(scenario);
+    let farthest_j = stranded.iter().map(|(_, way_j)| *way_j).max_by(f64::total_cmp)?;
+    let uavs: Vec<String> = stranded.iter().map(|(uav, _)| uav.0.to_string()).collect();
+    let base = scenario.base();
+    Some(format!(
+        "UAV {} could not come back once it left: from `uavs.base_m` [{}, {}] the way takes up to {}, there and again back, and \
+         `uavs.battery_j` is {}",
+        uavs.join(", "),
+        base.x_m,
+        base.y_m,
+        energy(farthest_j),
+        energy(scenario.uavs.battery_j),
+    ))
 }
 
 /// Says which values hardly anybody means.

@@ -253,18 +253,18 @@ fn folders_of_others_are_left_alone() {
     assert!(run.join("summary.json").exists());
 }
 
-/// Agents cannot start from a policy that is not there; who has none does not ask for it, and its runs are done.
+/// P1 refuses a power that it cannot reckon with; equal shares do not look at it, and their runs are done.
 #[test]
 fn what_one_method_cannot_do_does_not_keep_others_from_it() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("odd");
-    let odd = ["--set", "td3.agent=nowhere.safetensors"];
-    let flags = ["--methods", "cehfed,hfl", "--seeds", "2", "--jobs", "1"];
+    let odd = ["--set", "uavs.hover_power_w=1e-13"];
+    let flags = ["--methods", "rhfed,hfl", "--seeds", "2", "--jobs", "1"];
     let output = small(&out, &[&flags[..], &odd].concat());
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(
-        said.contains("nowhere.safetensors") && said.contains("2 runs are finished"),
+        said.contains("hover_power_w") && said.contains("2 runs are finished"),
         "{said}"
     );
 }

@@ -348,7 +348,7 @@ fn a_full_disk_leaves_the_run_that_was_to_be_replaced() {
     let disk = place.path("disk");
     fs::create_dir(&disk).unwrap();
     let mounted = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"])
+        .args(["-t", "tmpfs", "-o", "size=320k", "tmpfs"])
         .arg(&disk)
         .stderr(Stdio::null())
         .status();

@@ -265,3 +265,22 @@ fn an_interrupted_run_keeps_its_rounds() {
     assert_eq!(summary["stopped_by"], "interrupted");
     assert!(summary["rounds"].as_u64().unwrap() >= 2);
 }
+
+/// The paper does not say where UAVs charge: from the corner some would leave for good. From the middle everybody returns.
+#[test]
+fn a_check_says_which_uavs_could_not_come_back() {
+    let said = |name: &str| {
+        let output = aerofed(&["scenario", "check", name]);
+        assert_eq!(output.status.code(), Some(0));
+        text(&output.stderr)
+    };
+    assert!(
+        said("paper").contains("UAV 1, 2, 3 could not come back")
+            && said("paper").contains("`uavs.battery_j` is 250 kJ"),
+        "{}",
+        said("paper")
+    );
+    for name in ["defaults", "quickstart"] {
+        assert_eq!(said(name), "", "{name}");
+    }
+}

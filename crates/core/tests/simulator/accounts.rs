@@ -122,6 +122,7 @@ fn a_devices_own_outputs_are_paid_for() {
         let scenario = tiny(&[
             "method=gshfed",
             "selection.share=1",
+            "allocation.kind=equal",
             &format!("fitness.small_batch={small_batch}"),
         ]);
         run(&scenario, 1)
