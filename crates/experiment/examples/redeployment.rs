@@ -65,7 +65,7 @@ impl Study {
 
     fn tables(&self) {
         let methods: [(&str, Make); 6] = [
-            ("M-i `stay`", Box::new(|| Box::new(Stay))),
+            ("M-i `none`", Box::new(|| Box::new(Stay))),
             (
                 "Algorithm 4 `two_stage`",
                 two_stage(CoverageMeasure::Marginal, 0.005),
