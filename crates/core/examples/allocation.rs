@@ -1,11 +1,10 @@
-//! Method `hfl` with equal shares against `hfl` with P1, on the quick start: what 90 % accuracy costs.
+//! Method `hfl` with equal shares against `hfl` with P1, in the default scenario: what 90 % accuracy costs.
 //!
 //! `cargo run --release -p aerofed --example allocation [SEEDS]` prints a Markdown table.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "an example")]
 
 use std::ops::ControlFlow;
 
-use aerofed::scenario::QUICKSTART;
 use aerofed::{Error, Method, Scenario, run};
 
 const TARGET: f64 = 0.9;
@@ -54,12 +53,13 @@ fn main() -> Result<(), Error> {
 /// Rounds, seconds and kilojoules until the target, and the mean H until then.
 fn cost_of_target(allocation: &str, seed: u64) -> Result<[f64; 4], Error> {
     let settings = [
+        "method=hfl".into(),
         allocation.to_owned(),
         format!("seed={seed}"),
         format!("stop.target_accuracy={TARGET}"),
         "stop.max_rounds=200".into(),
     ];
-    let scenario = Scenario::parse(QUICKSTART, &settings)?.check()?;
+    let scenario = Scenario::parse("", &settings)?.check()?;
     let outcome = run(&scenario, &mut Method::of(&scenario)?, |_| {
         ControlFlow::Continue(())
     })?;

@@ -57,7 +57,11 @@ impl Fleet {
         let mut dues = Vec::new();
         for uav in self.world.active() {
             let covered = &coverage.cells[uav.id.index()];
-            let (bill, by_devices_j) = self.comparing(uav, covered, links, &is_new);
+            // Who is covered twice runs its own model once.
+            let runs_its_own = |device: DeviceId| {
+                is_new(device) && coverage.nearest[device.index()] == Some(uav.id)
+            };
+            let (bill, by_devices_j) = self.comparing(uav, covered, links, &runs_its_own);
             comparing_j[uav.id.index()] = by_devices_j;
             dues.push(Due { uav: uav.id, bill });
         }
@@ -227,7 +231,7 @@ impl Fleet {
         uav: &Uav,
         covered: &[DeviceId],
         links: &RoundLinks,
-        is_new: &impl Fn(DeviceId) -> bool,
+        runs_its_own: &impl Fn(DeviceId) -> bool,
     ) -> (Bill, f64) {
         let (mut sending_s, mut comparing_s, mut comparing_j) = (0.0f64, 0.0f64, 0.0);
         for device in covered {
@@ -236,7 +240,7 @@ impl Fleet {
             };
             let rate_bps = channel::rate_bps(uav.bandwidth_down_hz, link.snr_down_hz);
             sending_s = sending_s.max(self.model_bits / rate_bps);
-            let passes = if is_new(*device) { 2.0 } else { 1.0 };
+            let passes = if runs_its_own(*device) { 2.0 } else { 1.0 };
             let pass = self.small_pass(*device);
             comparing_s = comparing_s.max(passes * pass.seconds);
             comparing_j += passes * pass.joules;

@@ -4,6 +4,7 @@ use std::fs;
 
 use aerofed::record::EnergyItem;
 use aerofed::run_folder::RunFolder;
+use aerofed::world::DeviceId;
 
 use crate::common::{run, tiny};
 
@@ -123,6 +124,7 @@ fn a_devices_own_outputs_are_paid_for() {
             "method=gshfed",
             "selection.share=1",
             "allocation.kind=equal",
+            "stop.max_rounds=1",
             &format!("fitness.small_batch={small_batch}"),
         ]);
         run(&scenario, 1)
@@ -131,14 +133,18 @@ fn a_devices_own_outputs_are_paid_for() {
     let round = &large.records[0];
     assert_eq!(round.covered, round.selected);
     let devices = &large.world.devices;
-    let trained = round.uavs.iter().flat_map(|uav| &uav.devices);
-    let passes = trained.map(|device| {
+    let three_more_samples_j = |device: &DeviceId| {
         let (index, held) = (device.index(), devices.samples[device.index()]);
         let more = f64::from(held.min(5) - held.min(2)) / f64::from(held.min(10));
-        // Three passes, each a third of a step.
-        3.0 * devices.iteration_energy_j[index] / 3.0 * more
-    });
-    let due_j: f64 = passes.sum();
+        // A pass forward is a third of a step.
+        devices.iteration_energy_j[index] / 3.0 * more
+    };
+    // The model of every UAV that covers it; its own at first; and its own once it has trained.
+    let coverage = large.world.coverage();
+    let by_uavs = coverage.cells.iter().flatten();
+    let trained = || round.uavs.iter().flat_map(|uav| &uav.devices);
+    let passes = by_uavs.chain(trained()).chain(trained());
+    let due_j: f64 = passes.map(three_more_samples_j).sum();
     let compute_j =
         |outcome: &aerofed::run::Outcome| outcome.records[0].energy.get(EnergyItem::DeviceCompute);
     let more_j = compute_j(&large) - compute_j(&small);
