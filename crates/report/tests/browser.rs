@@ -117,7 +117,9 @@ fn the_page_is_quiet_safe_and_fits_a_phone() {
 
 #[test]
 fn wide_tables_scroll_in_their_own_box_and_say_so() {
-    let runs = ["seed=1", "seed=2", "seed=3"].map(|seed| run(&[seed])).into();
+    let runs = ["seed=1", "seed=2", "seed=3"]
+        .map(|seed| run(&[seed]))
+        .into();
     let Some((mut browser, _folder)) = opened(runs) else {
         return;
     };

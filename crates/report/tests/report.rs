@@ -359,14 +359,12 @@ fn results_become_figures_beside_claims() {
         (&"J".into(), &"test accuracy (%)".into())
     );
     // x, mean, low, high, n, of: the range of two seeds, in percent.
-    for (shown, expected) in view["points"][0][0].as_array().unwrap().iter().zip([
-        0.0,
-        20.0,
-        18.0,
-        22.0,
-        2.0,
-        3.0,
-    ]) {
+    for (shown, expected) in view["points"][0][0]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip([0.0, 20.0, 18.0, 22.0, 2.0, 3.0])
+    {
         let shown = shown.as_f64().unwrap();
         assert!((shown - expected).abs() < 1e-3, "{shown} {expected}");
     }

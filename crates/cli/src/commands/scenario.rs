@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use aerofed::method::Registry;
 use aerofed::scenario::{BUILT_IN, DEFAULTS, QUICKSTART};
-use aerofed::{Method, Scenario, ValidScenario};
 use aerofed::world::World;
+use aerofed::{Method, Scenario, ValidScenario};
 use aerofed_report::units::{counted, energy};
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -95,7 +95,10 @@ fn cannot_return(scenario: &ValidScenario) -> Option<String> {
     // Where everybody hovers does not depend on who holds how much data.
     let world = World::new(scenario, vec![1; scenario.devices.count], 1.0);
     let stranded = world.cannot_return(scenario);
-    let farthest_j = stranded.iter().map(|(_, way_j)| *way_j).max_by(f64::total_cmp)?;
+    let farthest_j = stranded
+        .iter()
+        .map(|(_, way_j)| *way_j)
+        .max_by(f64::total_cmp)?;
     let uavs: Vec<String> = stranded.iter().map(|(uav, _)| uav.0.to_string()).collect();
     let base = scenario.base();
     Some(format!(

@@ -16,6 +16,7 @@ mod inputs;
 mod learners;
 mod learning;
 mod overrides;
+mod pretraining;
 mod random_worlds;
 mod redeployment;
 mod reserve;
