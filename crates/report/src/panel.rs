@@ -82,7 +82,8 @@ pub(crate) fn axis_label(axis: &PanelAxis, unit: &Unit) -> String {
 /// method as everywhere else.
 #[must_use]
 pub fn panel_svg(panel: &Panel) -> String {
-    let mut svg = Svg::new(WIDTH, HEIGHT, &panel.title);
+    let named = legend_middle(panel.series.len());
+    let mut svg = Svg::new(WIDTH, named.max(HEIGHT), &panel.title);
     let bold = "font-size=\"15\" font-weight=\"600\"";
     svg.text((16.0, 26.0), bold, &shorten(&panel.title, 80));
     let plot = Plot::new(panel);
@@ -376,6 +377,11 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     }
 }
 
+/// How far down the name at a place of the legend stands.
+fn legend_middle(place: usize) -> f64 {
+    PLOT.top + 8.0 + 20.0 * place as f64
+}
+
 fn legend(svg: &mut Svg, panel: &Panel) {
     for (place, series) in panel.series.iter().enumerate() {
         let Look {
@@ -384,7 +390,7 @@ fn legend(svg: &mut Svg, panel: &Panel) {
             opacity,
         } = look_among(series.style, panel.series.len());
         let faint = faint(opacity);
-        let middle = PLOT.top + 8.0 + 20.0 * place as f64;
+        let middle = legend_middle(place);
         match panel.kind {
             PanelKind::Lines => svg.line(
                 (LEGEND, middle),

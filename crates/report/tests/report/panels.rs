@@ -152,3 +152,23 @@ fn a_curve_alone_is_one_stroke_in_a_colour() {
     );
     assert!(!["grey", "slate"].contains(&series["colour"].as_str().unwrap()));
 }
+
+#[test]
+fn the_legend_of_many_curves_fits_on_the_sheet() {
+    let mut many = panel(PanelKind::Lines);
+    let one = many.series[0].clone();
+    many.series = vec![one; 30];
+    let svg = panel_svg(&many);
+    let document = Document::parse(&svg).unwrap();
+    let number = |node: &roxmltree::Node, name: &str| {
+        let value = node.attribute(name).unwrap_or("0");
+        value.parse::<f64>().unwrap()
+    };
+    let sheet = number(&document.root_element(), "height");
+    let texts = document.descendants().filter(|n| n.has_tag_name("text"));
+    let lowest = texts.map(|node| number(&node, "y")).fold(0.0, f64::max);
+    assert!(
+        lowest > 600.0 && lowest <= sheet,
+        "{lowest} of {sheet}: names lie outside"
+    );
+}
