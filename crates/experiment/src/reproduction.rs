@@ -180,7 +180,7 @@ impl Reproduction {
             Some(place) => Err(Error::Plan {
                 place,
                 reason: format!(
-                    "applies to experiments that train; {} lose UAVs in random layouts (`redeployment.layouts`) and train nothing",
+                    "applies to experiments that train; in {} UAVs are lost in random layouts (`redeployment.layouts`), and nobody trains",
                     names.into_iter().collect::<Vec<_>>().join(", ")
                 ),
             }),

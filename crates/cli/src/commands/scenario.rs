@@ -101,10 +101,16 @@ fn cannot_return(scenario: &ValidScenario) -> Option<String> {
         .max_by(f64::total_cmp)?;
     let uavs: Vec<String> = stranded.iter().map(|(uav, _)| uav.0.to_string()).collect();
     let base = scenario.base();
+    let who = match &uavs[..] {
+        [one] => format!("UAV {one} could not come back once it left"),
+        several => format!(
+            "UAVs {} could not come back once they left",
+            several.join(", ")
+        ),
+    };
     Some(format!(
-        "UAV {} could not come back once it left: from `uavs.base_m` [{}, {}] the way takes up to {}, there and again back, and \
+        "{who}: from `uavs.base_m` [{}, {}] the way takes up to {}, there and again back, and \
          `uavs.battery_j` is {}",
-        uavs.join(", "),
         base.x_m,
         base.y_m,
         energy(farthest_j),
