@@ -163,7 +163,10 @@ impl Report {
                     true => "Figures",
                     false => "Figures and claims",
                 };
-                sections.push(("figures", title, results::sections(results, data)));
+                let figures = results::sections(results, data);
+                if !figures.is_empty() {
+                    sections.push(("figures", title, figures));
+                }
             }
             (None, [group]) if group.runs.len() == 1 => {
                 sections.push(("summary", "Summary", summary::of_run(&group.runs[0])));
