@@ -177,8 +177,7 @@ fn dirichlet_counts(alpha: f64, size: usize) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Of samples that are drawn, all are of one label with the Dirichlet-multinomial's probability
-/// K B(Kα, n) / B(α, n); shares that are rounded have other numbers of labels.
+/// Drawn samples are all of one label with the Dirichlet-multinomial's probability K B(Kα, n) / B(α, n); rounded shares are not.
 #[test]
 fn val_dirichlet_draws_its_label_counts() {
     let (classes, size) = (10.0, 20);
@@ -482,8 +481,7 @@ proptest! {
         }
     }
 
-    /// With more devices than classes, two labels a device come out even when (nearly) every
-    /// sample is given away.
+    /// With more devices than classes, two labels a device come out even of (nearly) all samples.
     #[test]
     fn two_labels_use_up_everything(
         classes in 2_usize..=10, per_class in 60_usize..120, more in 2_usize..20, spare in 0_usize..3, seed: u64,

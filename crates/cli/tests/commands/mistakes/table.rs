@@ -1,0 +1,467 @@
+//! The mistakes, and what is said to each.
+
+/// A mistake: the words after `aerofed`, the file named `FILE` in them, and what the message must contain.
+pub(super) struct Mistake {
+    pub(super) arguments: &'static [&'static str],
+    pub(super) file: &'static str,
+    pub(super) told: &'static [&'static str],
+}
+
+const fn typed(arguments: &'static [&'static str], told: &'static [&'static str]) -> Mistake {
+    written(arguments, "", told)
+}
+
+const fn written(
+    arguments: &'static [&'static str],
+    file: &'static str,
+    told: &'static [&'static str],
+) -> Mistake {
+    Mistake {
+        arguments,
+        file,
+        told,
+    }
+}
+
+const RUN: &[&str] = &["run", "FILE.toml"];
+const REPRODUCE: &[&str] = &["reproduce", "FILE.toml"];
+const ALLOCATE: &[&str] = &["allocate", "FILE.json"];
+const DEPLOY: &[&str] = &["deploy", "FILE.json"];
+
+/// On the command line.
+pub(super) const COMMAND_LINE: &[Mistake] = &[
+    typed(&["comapre"], &["comapre", "'compare'"]),
+    typed(&["run", "papr"], &["papr", "did you mean `paper`?"]),
+    typed(&["run", "Paper"], &["Paper", "did you mean `paper`?"]),
+    typed(&["run", "quick"], &["quick", "did you mean `quickstart`?"]),
+    typed(&["run", "no/such.toml"], &["no/such.toml", "no such file"]),
+    typed(
+        &["run", "--method", "cehfd"],
+        &["`method` is \"cehfd\"", "did you mean \"cehfed\"?"],
+    ),
+    typed(
+        &["run", "--method", "CEHFed"],
+        &["`method` is \"CEHFed\"", "did you mean \"cehfed\"?"],
+    ),
+    typed(
+        &["run", "--method", "direct-drop"],
+        &["did you mean \"direct_drop\"?"],
+    ),
+    typed(&["run", "--sed", "3"], &["--sed", "--seed"]),
+    typed(
+        &["run", "--seed", "abc"],
+        &[
+            "'abc' for '--seed <N>'",
+            "a whole number from 0 to 9223372036854775807",
+        ],
+    ),
+    typed(
+        &["run", "--seed", "9223372036854775808"],
+        &[
+            "'9223372036854775808' for '--seed <N>'",
+            "a whole number from 0",
+        ],
+    ),
+    typed(
+        &["run", "--rounds", "x"],
+        &[
+            "'x' for '--rounds <N>'",
+            "a whole number from 1 to 10000000",
+        ],
+    ),
+    typed(
+        &["run", "--rounds", "0"],
+        &["'0' for '--rounds <N>'", "a whole number from 1"],
+    ),
+    typed(
+        &["run", "--threads", "-1"],
+        &["'-1' for '--threads <N>'", "a whole number from 1 to 1024"],
+    ),
+    typed(
+        &["run", "--checkpoint-every", "often"],
+        &[
+            "'often' for '--checkpoint-every <N>'",
+            "a whole number from 0",
+        ],
+    ),
+    typed(&["run", "--out", ""], &["'--out <DIR>'"]),
+    typed(
+        &["compare", "--methods", "hfl,cehfd", "--seeds", "2"],
+        &["no method \"cehfd\"", "did you mean \"cehfed\"?"],
+    ),
+    typed(
+        &["compare", "--methods", "hfl", "--seeds", "abc"],
+        &[
+            "'abc' for '--seeds <N>'",
+            "a whole number from 1 to 1000000",
+        ],
+    ),
+    typed(
+        &[
+            "compare",
+            "--methods",
+            "hfl",
+            "--seeds",
+            "1",
+            "--targets",
+            "90%",
+        ],
+        &["'90%' for '--targets <LIST>'", "a number from 0 to 1"],
+    ),
+    typed(
+        &[
+            "compare",
+            "--methods",
+            "x=hfl:allocation.local_iteration=20",
+            "--seeds",
+            "1",
+        ],
+        &[
+            "\"x\"",
+            "no field `allocation.local_iteration`",
+            "`allocation.local_iterations`",
+        ],
+    ),
+    typed(
+        &[
+            "compare",
+            "--methods",
+            "hfl:allocation.local_iterations=many",
+            "--seeds",
+            "1",
+        ],
+        &[
+            "`allocation.local_iterations` is \"many\"",
+            "a whole number from 0",
+        ],
+    ),
+    typed(&["compare", "--methods", "hfl"], &["--seeds <N>"]),
+    typed(
+        &["reproduce", "fig55"],
+        &["fig55", "did you mean \"fig5\"?"],
+    ),
+    typed(
+        &["reproduce", "fig5", "--shard", "4"],
+        &["--shard", "as in 1/4"],
+    ),
+    typed(
+        &["reproduce", "fig5", "--scale", "quik"],
+        &["--scale", "quick"],
+    ),
+    typed(
+        &["data", "get", "minst"],
+        &["minst", "did you mean \"mnist\"?"],
+    ),
+    typed(
+        &["pretrain", "--episodes", "1.5"],
+        &["'1.5' for '--episodes <N>'", "a whole number from 1"],
+    ),
+    typed(
+        &["bench", "train", "--model", "CNN"],
+        &["'CNN' for '--model", "cnn"],
+    ),
+    typed(
+        &["bench", "train", "--seconds", "long"],
+        &["'long' for '--seconds", "a number from 0.01 to 600"],
+    ),
+    typed(
+        &["scenario", "defaults", "quickstrat"],
+        &["quickstrat", "did you mean `quickstart`?"],
+    ),
+    typed(&["report", "no/such/run"], &["no/such/run"]),
+];
+
+/// With `--set`.
+pub(super) const SETTINGS: &[(&[&str], &[&str])] = &[
+    (
+        &["uav.count=3"],
+        &["no field `uav.count`", "did you mean `uavs.count`?"],
+    ),
+    (&["uavs.battrey_j=1e5"], &["did you mean `uavs.battery_j`?"]),
+    (&["uavs.speed=15"], &["did you mean `uavs.speed_mps`?"]),
+    (&["learning_rate=0.1"], &["`training.learning_rate`"]),
+    (&["training.lr=0.1"], &["`training.learning_rate`"]),
+    (
+        &["devices.speed_mps=3"],
+        &["did you mean `uavs.speed_mps`?"],
+    ),
+    (
+        &["devices.owner=me"],
+        &["no field `devices.owner`", "count, cpu_hz"],
+    ),
+    (
+        &["model.name=CNN"],
+        &["`model.name` is \"CNN\"", "did you mean \"cnn\"?"],
+    ),
+    (
+        &["data.set=minst"],
+        &["`data.set` is \"minst\"", "did you mean \"mnist\"?"],
+    ),
+    (
+        &["uavs.waiting=hovering"],
+        &["`uavs.waiting`", "did you mean \"hover\"?"],
+    ),
+    (
+        &["data.partition.kind=non-iid-a"],
+        &["`data.partition.kind`", "did you mean \"noniid_a\"?"],
+    ),
+    (
+        &["redeploy.method=stay"],
+        &["`redeploy.method` is \"stay\"", "none, two_stage"],
+    ),
+    (
+        &["channel.exponent_up=abc"],
+        &["`channel.exponent_up` is \"abc\"", "a number"],
+    ),
+    (
+        &["devices.count=many"],
+        &["`devices.count` is \"many\"", "a whole number from 0"],
+    ),
+    (
+        &["devices.count=1.5"],
+        &["`devices.count` is 1.5", "a whole number from 0"],
+    ),
+    (
+        &["devices.count=-3"],
+        &["`devices.count` is -3", "a whole number from 0"],
+    ),
+    (
+        &["td3.online=yes"],
+        &["`td3.online` is \"yes\"", "true or false"],
+    ),
+    (
+        &["uavs.bandwidth_up_hz=wide"],
+        &[
+            "`uavs.bandwidth_up_hz` is \"wide\"",
+            "two numbers [min, max], or one number",
+        ],
+    ),
+    (
+        &["devices.cpu_hz=[1e9]"],
+        &["`devices.cpu_hz` is [1000000000.0]", "[min, max]"],
+    ),
+    (
+        &["stop.targets=0.9"],
+        &["`stop.targets` is 0.9", "a list", "[0."],
+    ),
+    (
+        &["uavs.base_m=home"],
+        &["`uavs.base_m` is \"home\"", "two numbers"],
+    ),
+    (&["mobility=static"], &["`mobility` is \"static\"", "kind"]),
+    (&["devices=20"], &["`devices` is 20", "devices.c"]),
+    (
+        &["data.partition.alpha=0.5"],
+        &["`data.partition.alpha` exists for kind = \"dirichlet\"; this is \"noniid_a\""],
+    ),
+    (
+        &["uavs.layout.kind=fixed"],
+        &["`uavs.layout.positions_m` is missing: kind = \"fixed\" needs it"],
+    ),
+    (
+        &["faults=[{kind=loss, uav=0, round=2}]"],
+        &[
+            "`faults`",
+            "--set 'faults=[{kind=\"loss\", uav=0, round=2}]'",
+        ],
+    ),
+    (
+        &["faults=[{kind=\"los\", uav=0, round=2}]"],
+        &["`faults[0].kind` is \"los\"", "did you mean \"loss\"?"],
+    ),
+    (
+        &["faults=[{kind=\"loss\", uav=\"one\", round=2}]"],
+        &["`faults[0].uav` is \"one\"", "a whole number"],
+    ),
+    (
+        &["faults=[{kind=\"loss\", uav=0}]"],
+        &["`faults[0].round` is missing"],
+    ),
+    (
+        &["faults=[{kind=\"loss\", uav=0, round=2, power_w=3}]"],
+        &["`faults[0].power_w` exists for kind = \"leak\"; this is \"loss\""],
+    ),
+    (&["seed"], &["`--set seed`", "PATH=VALUE"]),
+    (
+        &["uavs.battery_j=250k"],
+        &["`uavs.battery_j` is \"250k\"", "a number"],
+    ),
+    (
+        &["data.data_volume=50000"],
+        &[
+            "`data.data_volume` is 50000",
+            "aerofed data get mnist",
+            "data.dir",
+        ],
+    ),
+    (
+        &["weights.energy=1e-10"],
+        &["`weights.energy` is", "1e-9 to 1e6"],
+    ),
+    (
+        &["stop.target_accuracy=92"],
+        &["`stop.target_accuracy` is 92", "0 to 1"],
+    ),
+    (
+        &["extends=paper"],
+        &["`extends` stands at the top of a scenario file"],
+    ),
+];
+
+/// In files.
+pub(super) const FILES: &[Mistake] = &[
+    written(
+        RUN,
+        "seed = 1\n[uav]\ncount = 3",
+        &["FILE.toml, line 2", "no field `uav.count`", "`uavs.count`"],
+    ),
+    written(
+        RUN,
+        "[devices]\ncount = \"many\"",
+        &[
+            "FILE.toml, line 2",
+            "`devices.count` is \"many\"",
+            "a whole number",
+        ],
+    ),
+    written(RUN, "[devices]\ncount = ", &["FILE.toml, line 2, column 9"]),
+    written(RUN, "method = hfl", &["FILE.toml, line 1, column 10"]),
+    written(
+        RUN,
+        "method = \"hfll\"",
+        &["`method` is \"hfll\"", "did you mean \"hfl\"?"],
+    ),
+    written(
+        RUN,
+        "[mobility]\nkind = \"statc\"",
+        &[
+            "FILE.toml, line 2",
+            "`mobility.kind`",
+            "did you mean \"static\"?",
+        ],
+    ),
+    written(
+        RUN,
+        "[[faults]]\nkind = \"drain\"\nuav = 0\nrounds = 2",
+        &["FILE.toml, line 4", "did you mean `faults[0].round`?"],
+    ),
+    written(
+        RUN,
+        "extends = \"papr\"",
+        &["FILE.toml, line 1", "`extends`", "papr", "no such file"],
+    ),
+    written(
+        RUN,
+        "extends = 3",
+        &["FILE.toml, line 1", "`extends` is 3", "paper"],
+    ),
+    written(
+        RUN,
+        "extends = \"FILE.toml\"",
+        &["`extends` goes in a circle", "FILE.toml -> "],
+    ),
+    written(
+        &["scenario", "check", "FILE.toml"],
+        "[uavs]\nsped_mps = 3",
+        &["FILE.toml, line 2", "`uavs.speed_mps`"],
+    ),
+    written(
+        &["run", "FIEL.toml"],
+        "seed = 1",
+        &["FIEL.toml: no such file", "FILE.toml"],
+    ),
+    written(
+        REPRODUCE,
+        "name = \"mine\"\ntitle = ",
+        &["FILE.toml, line 2, column 9"],
+    ),
+    written(
+        REPRODUCE,
+        "name = \"mine\"\ntitle = \"t\"\nmethod = [\"hfl\"]",
+        &["FILE.toml, line 3", "no field `method`", "`methods`"],
+    ),
+    written(
+        REPRODUCE,
+        "name = \"mine\"\ntitle = \"t\"\nmethods = [\"hfl\"]\nseeds = \"five\"",
+        &["FILE.toml, line 4", "`seeds` is \"five\"", "a whole number"],
+    ),
+    written(
+        REPRODUCE,
+        "name = \"mine\"\ntitle = \"t\"\nmethods = [\"hfll\"]",
+        &["FILE.toml", "no method \"hfll\"", "did you mean \"hfl\"?"],
+    ),
+    written(
+        REPRODUCE,
+        "name = \"mine\"\ntitle = \"t\"\nmethods = [\"hfl\"]\n[scenario]\nuav.count = 3",
+        &["FILE.toml, line 5", "no field `uav.count`", "`uavs.count`"],
+    ),
+    written(
+        REPRODUCE,
+        "name = \"mine\"\ntitle = \"t\"\nmethods = [\"hfl\"]\n[[axes]]\nname = \"speed\"\npoints = [{ label = \"a\", set = [\"uavs.sped_mps=3\"] }]",
+        &[
+            "FILE.toml",
+            "`axes[0].points[0].set`",
+            "`uavs.sped_mps=3`",
+            "did you mean `uavs.speed_mps`?",
+        ],
+    ),
+    written(
+        REPRODUCE,
+        "name = \"mine\"\ntitle = \"t\"\nmethods = [\"hfl\"]\n[[panels]]\ntitle = \"p\"\nx = \"rund\"\ny = \"accuracy\"",
+        &[
+            "FILE.toml, line 6",
+            "`panels[0].x`",
+            "did you mean \"round\"?",
+        ],
+    ),
+    written(
+        REPRODUCE,
+        "name = \"mine\"\ntitle = \"t\"\nmethods = [\"hfl\"]\n[[panels]]\ntitle = \"p\"\nx = \"round\"\ny = \"acuracy\"",
+        &[
+            "FILE.toml, line 7",
+            "`panels[0].y` is \"acuracy\"",
+            "did you mean \"accuracy\"?",
+        ],
+    ),
+    written(
+        ALLOCATE,
+        "{\"energy_weight\": \"half\"}",
+        &["FILE.json", "`energy_weight` is \"half\"", "a number"],
+    ),
+    written(
+        ALLOCATE,
+        "{\"energy_wieght\": 0.5}",
+        &["FILE.json", "no field `energy_wieght`", "`energy_weight`"],
+    ),
+    written(
+        ALLOCATE,
+        "{\"energy_weight\": 0.5}",
+        &["FILE.json", "is missing"],
+    ),
+    written(
+        ALLOCATE,
+        "{\"energy_weight\": 0.5,}",
+        &["FILE.json", "line 1"],
+    ),
+    written(ALLOCATE, "[1, 2]", &["FILE.json", "JSON object"]),
+    written(
+        DEPLOY,
+        "{\"area_m\": 3}",
+        &["FILE.json", "`area_m` is 3", "two numbers"],
+    ),
+    written(
+        DEPLOY,
+        "{\"area_m\": [9, 9], \"coverage_radius_m\": 5, \"speed_mps\": 5, \"move_power_w\": 5, \"devices_m\": [], \"uavs\": [{\"position_m\": [1, 2], \"batery_j\": 3}]}",
+        &["FILE.json", "no field `uavs[0].batery_j`", "`battery_j`"],
+    ),
+    written(
+        &["deploy", "FILE.json", "--method", "stay"],
+        "{}",
+        &["'stay' for '--method", "none"],
+    ),
+    written(
+        &["deploy", "FILE.json", "--seed", "-1"],
+        "{}",
+        &["'-1' for '--seed", "a whole number from 0"],
+    ),
+];
