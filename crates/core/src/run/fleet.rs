@@ -244,7 +244,8 @@ impl Fleet {
         if self.scenario.uavs.reserve == Reserve::None {
             return 0.0;
         }
-        let handover_s = worst.tries * cell.handovers.max(1) as f64 * worst.uav_link_s;
+        let handovers = cell.handovers.max(worst.handovers).max(1) as f64;
+        let handover_s = worst.tries * handovers * worst.uav_link_s;
         let hover_s = handover_s + (worst.uav_link_s + worst.relay_s);
         self.flight_home(uav).joules
             + self.nature.hover(hover_s).joules
@@ -289,6 +290,10 @@ impl Fleet {
             relay_s: cells.iter().map(|cell| cell.relay_s).fold(0.0, f64::max),
             // Where cells do not wait for each other, the aggregator may change while a model is on its way.
             tries: if books.has_barriers() { 1.0 } else { 2.0 },
+            handovers: match books.charges_barriers() {
+                true => cells.iter().map(|cell| cell.handovers).max().unwrap_or(0),
+                false => 0,
+            },
             edge_round_ends_s,
         }
     }
@@ -439,6 +444,8 @@ pub(super) struct WorstCase {
     relay_s: f64,
     /// How often a model may have to be handed over.
     tries: f64,
+    /// The most models that anybody hands over, while others hover; 0 where waiting is free.
+    handovers: usize,
     /// When the last cell is done with its next edge round; 0 where waiting is free.
     edge_round_ends_s: f64,
 }
