@@ -64,13 +64,13 @@ fn the_page_of_columns_says_what_the_program_writes() {
     let same = there == page();
     assert!(
         same,
-        "docs/files.md is old; `cargo test -p aerofed-cli --test commands files::print -- --ignored` prints it"
+        "docs/files.md is old; `cargo test --workspace --test commands write_the_page_of_columns -- --ignored` writes it"
     );
 }
 
 #[test]
-#[ignore = "writes docs/files.md"]
-fn print_the_page_of_columns() {
+#[ignore = "writes docs/files.md: cargo test --workspace --test commands write_the_page_of_columns -- --ignored"]
+fn write_the_page_of_columns() {
     fs::write(page_path(), page()).unwrap();
 }
 
