@@ -89,6 +89,19 @@ impl Books {
         true
     }
 
+    /// The same for a UAV that carries no updates: if it falls, that is told.
+    pub(crate) fn spend_or_fall(&mut self, uav: &mut Uav, item: EnergyItem, bill: Bill) -> bool {
+        let bore_it = self.spend(uav, item, bill);
+        if !bore_it {
+            self.tell(EventKind::UavDepleted {
+                uav: uav.id,
+                during: item,
+                updates_lost: 0,
+            });
+        }
+        bore_it
+    }
+
     /// Lets a UAV's time run with something that is paid for in another round.
     pub(crate) fn pass_time(&mut self, uav: UavId, item: EnergyItem, seconds: f64) {
         self.accounts[uav.index()].time.add(item, seconds);
@@ -163,14 +176,7 @@ impl Books {
                 continue;
             }
             let bill = Bill::new(seconds, self.waiting_j(seconds));
-            if !self.spend(uav, EnergyItem::Waiting, bill) {
-                all_bore_it = false;
-                self.tell(EventKind::UavDepleted {
-                    uav: uav.id,
-                    during: EnergyItem::Waiting,
-                    updates_lost: 0,
-                });
-            }
+            all_bore_it &= self.spend_or_fall(uav, EnergyItem::Waiting, bill);
         }
         all_bore_it
     }

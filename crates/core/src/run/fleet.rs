@@ -193,12 +193,8 @@ impl Fleet {
             let worthwhile = config.battery_j - flight.joules >= leaver.needed_j.max(flight.joules);
             let uav = &mut self.world.uavs[leaver.uav.index()];
             // Its seconds are those in which it is away.
-            if !books.spend(uav, EnergyItem::ReturnFlight, Bill::beside(flight.joules)) {
-                books.tell(EventKind::UavDepleted {
-                    uav: uav.id,
-                    during: EnergyItem::ReturnFlight,
-                    updates_lost: 0,
-                });
+            let home = Bill::beside(flight.joules);
+            if !books.spend_or_fall(uav, EnergyItem::ReturnFlight, home) {
                 continue;
             }
             let returns_at_s = (config.recharge_w > 0.0 && worthwhile).then(|| {

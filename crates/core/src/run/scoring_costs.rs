@@ -6,7 +6,6 @@ use crate::learn::batches;
 use crate::nature::channel;
 use crate::nature::compute;
 use crate::nature::links::RoundLinks;
-use crate::record::EventKind;
 use crate::scenario::Reserve;
 use crate::vocabulary::{Bill, DeviceId, EnergyItem, TimeItem, UavId};
 use crate::world::{Coverage, Uav};
@@ -158,14 +157,7 @@ impl Fleet {
         for Due { uav, bill } in able {
             let bill = Bill::new(bill.seconds, self.hovering_j(bill));
             let uav = &mut self.world.uavs[uav.index()];
-            if !books.spend(uav, EnergyItem::Scoring, bill) {
-                all_bore_it = false;
-                books.tell(EventKind::UavDepleted {
-                    uav: uav.id,
-                    during: EnergyItem::Scoring,
-                    updates_lost: 0,
-                });
-            }
+            all_bore_it &= books.spend_or_fall(uav, EnergyItem::Scoring, bill);
         }
         all_bore_it &= books.barrier(&mut self.world.uavs);
         Paid {
