@@ -68,10 +68,11 @@ impl RunFolder {
         let (partial, lock) = claim(path, force)?;
         let begin = || {
             let text = scenario.to_toml()?;
-            disk::replace_file(&partial.join("scenario.toml"), text.as_bytes())?;
             let columns = schema::to_json(&schema::run_files());
             disk::replace_file(&partial.join("schema.json"), columns.as_bytes())?;
             inputs::write(&partial, scenario, stop)?;
+            // Last: where it stands a run can be taken up, and then lacks nothing that is only written here.
+            disk::replace_file(&partial.join("scenario.toml"), text.as_bytes())?;
             Self::begin(path, partial.clone(), lock)
         };
         begin().inspect_err(|_| {
@@ -364,4 +365,31 @@ fn uav_row(round: usize, uav: &UavRecord) -> String {
         .map(|device| device.0.to_string())
         .collect();
     row + "," + &devices.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A process that was killed while it set the folder up left a run that resumed without its `schema.json`.
+    #[test]
+    fn a_folder_has_its_scenario_only_when_it_has_the_rest() {
+        let place = tempfile::tempdir().unwrap();
+        let named = place.path().join("agent.json");
+        fs::write(&named, "{}").unwrap();
+        let settings = format!("td3.agent='{}'", named.display());
+        let scenario = Scenario::parse("", &[settings]).unwrap();
+        let (run, partial) = (place.path().join("run"), place.path().join("run.partial"));
+        let asked = std::sync::atomic::AtomicBool::new(false);
+        let while_reading = || {
+            asked.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert!(partial.join("schema.json").exists());
+            assert!(!partial.join("scenario.toml").exists());
+            false
+        };
+        let folder = RunFolder::create_unless(&while_reading, &run, &scenario, false).unwrap();
+        assert!(asked.into_inner());
+        assert!(folder.partial().join("scenario.toml").exists());
+        assert!(folder.partial().join("inputs.sha256").exists());
+    }
 }
