@@ -9,6 +9,7 @@ use aerofed::decide::redeploy::{
     Fleet, FleetUav, JointGreedy, MarginalGains, Redeployment, TwoStage,
 };
 use aerofed::geometry::Point;
+use aerofed::nature::flight::Cruise;
 use aerofed::scenario::Area;
 use aerofed::seed::{Random, Stream, stream};
 use aerofed::world::UavId;
@@ -39,6 +40,8 @@ fn bench(bencher: Bencher, uavs: usize, method: &mut dyn Redeployment) {
     let fleet_uav = |(id, position)| FleetUav {
         id: UavId(id as u32),
         position,
+        coverage_radius_m: 5e3,
+        cruise: Cruise::calm(20.0, 160.0),
         spare_j: 250e3,
         tx_power_w: 0.75,
     };
@@ -49,11 +52,8 @@ fn bench(bencher: Bencher, uavs: usize, method: &mut dyn Redeployment) {
     };
     let fleet = Fleet {
         area: &area,
-        coverage_radius_m: 5e3,
         devices: &devices,
         uavs: &uavs,
-        speed_mps: 20.0,
-        move_power_w: 160.0,
         model_energy_j: &|from, to| 1e-3 * from.position.distance(to.position),
     };
     bencher.bench_local(|| method.redeploy(&fleet, &mut stream(1, Stream::Layout, 1, 0)));

@@ -5,6 +5,7 @@
 
 use aerofed::Scenario;
 use aerofed::decide::redeploy::{Fleet, FleetUav, MarginalGains, Redeployment};
+use aerofed::nature::flight::Cruise;
 use aerofed::seed::{Stream, stream};
 use aerofed::solve::bandwidth::{Cell, Options, allocate};
 use aerofed::world::{Uav, World};
@@ -24,17 +25,16 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seen = |uav: &Uav| FleetUav {
         id: uav.id,
         position: uav.position,
+        coverage_radius_m: uav.coverage_radius_m,
+        cruise: Cruise::calm(20.0, 160.0),
         spare_j: uav.battery_j,
         tx_power_w: uav.tx_power_w,
     };
     let left: Vec<FleetUav> = world.uavs.iter().skip(1).map(seen).collect();
     let fleet = Fleet {
         area: &world.area,
-        coverage_radius_m: world.coverage_radius_m,
         devices: &world.devices.position,
         uavs: &left,
-        speed_mps: 20.0,
-        move_power_w: 160.0,
         model_energy_j: &|_, _| 0.0,
     };
     let mut rng = stream(1, Stream::Redeployment, 0, 0);

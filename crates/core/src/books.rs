@@ -25,8 +25,6 @@ pub(crate) struct Books {
     /// What devices spent; only device items.
     pub(crate) devices: Energy,
     pub(crate) events: Vec<Event>,
-    /// What a second of waiting takes from a battery, W.
-    waiting_power_w: f64,
     /// Whether UAVs wait for each other at all.
     barriers: bool,
     /// Per UAV.
@@ -44,6 +42,9 @@ struct Account {
     departed: bool,
     battery_before_j: f64,
     recharged_j: f64,
+    harvested_j: f64,
+    /// What a second of waiting takes from its battery, W.
+    waiting_power_w: f64,
 }
 
 impl Account {
@@ -53,10 +54,15 @@ impl Account {
 }
 
 impl Books {
-    /// Waiting takes `waiting_power_w`; 0 where it is free.
-    pub(crate) fn open(round: usize, world: &World, waiting_power_w: f64) -> Self {
+    /// Waiting takes `waiting_power_w` of a UAV; 0 where it is free.
+    pub(crate) fn open(
+        round: usize,
+        world: &World,
+        waiting_power_w: impl Fn(UavId) -> f64,
+    ) -> Self {
         let account = |uav: &Uav| Account {
             battery_before_j: uav.battery_j,
+            waiting_power_w: waiting_power_w(uav.id),
             ..Account::default()
         };
         Self {
@@ -65,7 +71,6 @@ impl Books {
             time: Time::default(),
             devices: Energy::default(),
             events: Vec::new(),
-            waiting_power_w,
             barriers: true,
             accounts: world.uavs.iter().map(account).collect(),
         }
@@ -113,6 +118,13 @@ impl Books {
         uav.battery_j = to_j;
     }
 
+    /// Puts what its panel gave into a UAV's battery, as far as there is room.
+    pub(crate) fn harvest(&mut self, uav: &mut Uav, joules: f64) {
+        let taken_j = joules.min(uav.full_j - uav.battery_j).max(0.0);
+        self.accounts[uav.id.index()].harvested_j += taken_j;
+        uav.battery_j += taken_j;
+    }
+
     /// Nobody was there for so long.
     pub(crate) fn everybody_away(&mut self, seconds: f64) {
         for account in &mut self.accounts {
@@ -137,7 +149,7 @@ impl Books {
 
     /// Whether waiting for each other takes energy.
     pub(crate) fn charges_barriers(&self) -> bool {
-        self.barriers && self.waiting_power_w > 0.0
+        self.barriers && self.accounts.iter().any(|a| a.waiting_power_w > 0.0)
     }
 
     /// How far a UAV's time has run, s from the start of the round.
@@ -145,9 +157,9 @@ impl Books {
         self.accounts[uav.index()].elapsed_s()
     }
 
-    /// What waiting for so long takes, J.
-    pub(crate) fn waiting_j(&self, seconds: f64) -> f64 {
-        seconds.max(0.0) * self.waiting_power_w
+    /// What waiting for so long takes from a UAV, J.
+    pub(crate) fn waiting_j(&self, uav: UavId, seconds: f64) -> f64 {
+        seconds.max(0.0) * self.accounts[uav.index()].waiting_power_w
     }
 
     /// Whether a UAV takes part in barriers.
@@ -175,7 +187,7 @@ impl Books {
             if seconds <= 0.0 || !self.is_there(uav) {
                 continue;
             }
-            let bill = Bill::new(seconds, self.waiting_j(seconds));
+            let bill = Bill::new(seconds, self.waiting_j(uav.id, seconds));
             all_bore_it &= self.spend_or_fall(uav, EnergyItem::Waiting, bill);
         }
         all_bore_it
@@ -240,6 +252,7 @@ impl Books {
                 battery_before_j: account.battery_before_j,
                 battery_after_j: uav.battery_j,
                 recharged_j: account.recharged_j,
+                harvested_j: account.harvested_j,
                 energy: account.energy,
                 time: account.time,
                 away_s: account.away_s,

@@ -70,12 +70,6 @@ impl Grid {
         found
     }
 
-    /// Whether any point lies within `radius_m` of `center` (edge included).
-    #[must_use]
-    pub(crate) fn any_within(&self, points: &[Point], center: Point, radius_m: f64) -> bool {
-        self.search(points, center, radius_m).next().is_some()
-    }
-
     /// The ids of the points within `radius_m` of `center`, bucket by bucket.
     pub(crate) fn search(
         &self,

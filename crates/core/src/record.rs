@@ -16,7 +16,7 @@ pub use summary::{Crossing, Reached, StoppedBy, Summary};
 pub use target::first_reached;
 
 /// One UAV in one global round. Its battery obeys
-/// `battery_before_j + recharged_j = battery_after_j + energy.total_j()`, its time
+/// `battery_before_j + recharged_j + harvested_j = battery_after_j + energy.total_j()`, its time
 /// `time.total_s() + away_s` = the round's length.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UavRecord {
@@ -40,6 +40,8 @@ pub struct UavRecord {
     pub battery_after_j: f64,
     /// What it charged at the base before this round, J.
     pub recharged_j: f64,
+    /// What its solar panel gave in this round, J.
+    pub harvested_j: f64,
     /// What it spent, by item; device items are 0 here.
     pub energy: Energy,
     /// What it did with the round's time, by item. With `away_s` it adds up to the round's length.

@@ -395,6 +395,7 @@ fn algorithm_1(stage: Stage, terms: Terms) -> Result<RoundWork, Error> {
     books.end_round(&mut fleet.world.uavs, books.time.total_s());
     fleet.world.clock_s += round_s;
     fleet.leak(round_s, &mut cells, &mut books);
+    fleet.harvest(round_s, &mut books);
 
     // leave
     fleet.send_home(&low, &mut books);

@@ -341,7 +341,7 @@ fn round_row(record: &RoundRecord) -> String {
 
 fn uav_row(round: usize, uav: &UavRecord) -> String {
     let mut row = format!(
-        "{round},{},{},{},{},{},{},{},{},{},{},{}",
+        "{round},{},{},{},{},{},{},{},{},{},{},{},{}",
         uav.uav.0,
         uav.status.name(),
         uav.position_m.x_m,
@@ -353,6 +353,7 @@ fn uav_row(round: usize, uav: &UavRecord) -> String {
         uav.battery_before_j,
         uav.battery_after_j,
         uav.recharged_j,
+        uav.harvested_j,
     );
     EnergyItem::ALL
         .iter()

@@ -70,8 +70,16 @@ pub struct Uav {
     pub id: UavId,
     /// Where it hovers (or hovered last).
     pub position: Point,
+    /// Height above ground, m.
+    pub altitude_m: f64,
+    /// Ground distance up to which it covers devices, m.
+    pub coverage_radius_m: f64,
     /// Energy left, J.
     pub battery_j: f64,
+    /// What its battery gives when it is full, J; less as it ages.
+    pub full_j: f64,
+    /// Charging power, W.
+    pub recharge_w: f64,
     /// What it is doing.
     pub status: Status,
     /// Power of UAV-to-UAV links, W.
@@ -133,16 +141,15 @@ impl Coverage {
 pub struct World {
     /// The ground.
     pub area: Area,
-    /// Ground distance up to which devices are covered, m.
-    pub coverage_radius_m: f64,
     /// The devices.
     pub devices: Devices,
     /// The UAVs, by id.
     pub uavs: Vec<Uav>,
     /// Simulated time, s.
     pub clock_s: f64,
-    /// Where UAVs hovered first, which is what devices' ways go by: they are the same whatever a method does.
-    first_posts: Vec<Point>,
+    /// Where UAVs hovered first and how far they covered, which is what devices' ways go by: they are the same whatever a
+    /// method does.
+    first_posts: Vec<(Point, f64)>,
     grid: Grid,
 }
 
@@ -152,18 +159,21 @@ impl World {
     #[must_use]
     pub fn new(scenario: &ValidScenario, samples: Vec<u32>, sample_bits: f64) -> Self {
         let devices = draw_devices(scenario, samples, sample_bits);
-        let mut grid = Grid::new(
-            scenario.area.width_m,
-            scenario.area.height_m,
-            scenario.uavs.coverage_radius_m / 4.0,
-        );
-        grid.rebuild(&devices.position);
         let uavs = draw_uavs(scenario, &devices.position);
+        let radii_m = uavs.iter().map(|uav| uav.coverage_radius_m);
+        let largest_m = radii_m.fold(0.0, f64::max);
+        let Area {
+            width_m, height_m, ..
+        } = scenario.area;
+        let mut grid = Grid::new(width_m, height_m, largest_m / 4.0);
+        grid.rebuild(&devices.position);
         Self {
             area: scenario.area.clone(),
-            coverage_radius_m: scenario.uavs.coverage_radius_m,
             devices,
-            first_posts: uavs.iter().map(|uav| uav.position).collect(),
+            first_posts: uavs
+                .iter()
+                .map(|uav| (uav.position, uav.coverage_radius_m))
+                .collect(),
             uavs,
             clock_s: 0.0,
             grid,
@@ -174,17 +184,16 @@ impl World {
     /// way. None where nobody could charge anyway.
     #[must_use]
     pub fn cannot_return(&self, scenario: &ValidScenario) -> Vec<(UavId, f64)> {
-        let uavs = &scenario.uavs;
         let nature = Nature::new(scenario);
-        let way = |uav: &Uav| {
-            let flight = nature.flight(uav.position.distance(scenario.base()));
-            (uav.id, flight.joules)
+        let base = scenario.base();
+        let stranded = |uav: &Uav| {
+            let home = nature.flight_home(uav.id, uav.position, base);
+            let out = nature.flight_out(uav.id, base, uav.position);
+            let charges = nature.charging.has_power(uav.recharge_w);
+            let needed_j = home.joules + out.joules;
+            (charges && needed_j > uav.full_j).then_some((uav.id, needed_j / 2.0))
         };
-        let stranded = |(_, way_j): &(UavId, f64)| 2.0 * way_j > uavs.battery_j;
-        match uavs.recharge_w > 0.0 {
-            true => self.uavs.iter().map(way).filter(stranded).collect(),
-            false => Vec::new(),
-        }
+        self.uavs.iter().filter_map(stranded).collect()
     }
 
     /// The UAVs that serve devices now.
@@ -211,7 +220,7 @@ impl World {
         for uav in self.active().filter(|uav| uav_works(uav)) {
             let mut cell =
                 self.grid
-                    .within(&self.devices.position, uav.position, self.coverage_radius_m);
+                    .within(&self.devices.position, uav.position, uav.coverage_radius_m);
             cell.retain(|&device| device_works(DeviceId(device)));
             for &device in &cell {
                 let nearest = &mut coverage.nearest[device as usize];
@@ -233,26 +242,34 @@ impl World {
 
     /// Moves every device to its place in `round`.
     pub(crate) fn move_devices(&mut self, mobility: &dyn Mobility, seed: u64, round: usize) {
-        let radius_m = self.coverage_radius_m;
-        let posts = &self.first_posts;
-        let mut fleet = Grid::new(self.area.width_m, self.area.height_m, radius_m);
-        fleet.rebuild(posts);
-        let is_covered = |point| fleet.any_within(posts, point, radius_m);
+        let (posts, radii_m): (Vec<Point>, Vec<f64>) = self.first_posts.iter().copied().unzip();
+        let largest_m = radii_m.iter().copied().fold(0.0, f64::max);
+        let mut fleet = Grid::new(self.area.width_m, self.area.height_m, largest_m);
+        fleet.rebuild(&posts);
+        let covering = |point: Point| {
+            let near = fleet.search(&posts, point, largest_m);
+            let distances = near.map({
+                let posts = &posts;
+                move |post| (posts[post as usize].distance_squared(point), post)
+            });
+            let radii_m = &radii_m;
+            let reach = move |post: u32| radii_m[post as usize] * radii_m[post as usize];
+            distances.filter(move |(squared, post)| *squared <= reach(*post))
+        };
+        let is_covered = |point| covering(point).next().is_some();
         let nearest = |point: Point| {
-            let covering = fleet.search(posts, point, radius_m);
-            let distances =
-                covering.map(|post| (posts[post as usize].distance_squared(point), post));
-            let nearest = distances.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            nearest.map(|(_, post)| posts[post as usize])
+            let nearest = covering(point).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            nearest.map(|(_, post)| post as usize)
         };
         for (id, position) in self.devices.position.iter_mut().enumerate() {
+            let post = nearest(*position);
             let around = Surroundings {
                 device: DeviceId(id as u32),
                 round,
                 width_m: self.area.width_m,
                 height_m: self.area.height_m,
-                covered_by: nearest(*position),
-                coverage_radius_m: radius_m,
+                covered_by: post.map(|post| posts[post]),
+                coverage_radius_m: post.map_or(0.0, |post| radii_m[post]),
                 is_covered: &is_covered,
             };
             let mut rng = stream(seed, Stream::Mobility, round as u64, id as u64);
@@ -308,16 +325,21 @@ fn draw_uavs(scenario: &ValidScenario, devices: &[Point]) -> Vec<Uav> {
         ),
     };
     let draw = |(index, position)| {
-        let mut rng = stream(scenario.seed, Stream::UavHardware, 0, index as u64);
+        let numbers = scenario.uav(index);
+        let full_j = numbers.battery_j * scenario.battery.usable;
         Uav {
             id: UavId(index as u32),
             position,
-            battery_j: config.battery_j,
+            altitude_m: numbers.altitude_m,
+            coverage_radius_m: numbers.coverage_radius_m,
+            battery_j: full_j,
+            full_j,
+            recharge_w: numbers.recharge_w,
             status: Status::Active,
-            tx_power_w: config.tx_power_w.draw(&mut rng),
-            broadcast_power_w: config.broadcast_power_w.draw(&mut rng),
-            bandwidth_up_hz: config.bandwidth_up_hz.draw(&mut rng),
-            bandwidth_down_hz: config.bandwidth_down_hz.draw(&mut rng),
+            tx_power_w: numbers.tx_power_w,
+            broadcast_power_w: numbers.broadcast_power_w,
+            bandwidth_up_hz: numbers.bandwidth_up_hz,
+            bandwidth_down_hz: numbers.bandwidth_down_hz,
         }
     };
     positions.into_iter().enumerate().map(draw).collect()
@@ -375,7 +397,7 @@ mod tests {
             let at = world.devices.position[device];
             let expected = world
                 .active()
-                .filter(|uav| uav.position.distance(at) <= world.coverage_radius_m)
+                .filter(|uav| uav.position.distance(at) <= uav.coverage_radius_m)
                 .min_by(|a, b| a.position.distance(at).total_cmp(&b.position.distance(at)))
                 .map(|uav| uav.id);
             assert_eq!(*nearest, expected);

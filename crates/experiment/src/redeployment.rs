@@ -95,22 +95,26 @@ impl LossStudy {
             .map(|uav| FleetUav {
                 id: uav.id,
                 position: uav.position,
+                coverage_radius_m: uav.coverage_radius_m,
+                cruise: self.nature.airframe(uav.id).cruise,
                 spare_j: uav.battery_j,
                 tx_power_w: uav.tx_power_w,
             })
             .collect();
         let model_energy_j = |from: &FleetUav, to: &FleetUav| {
-            self.nature.exchange_j(MODEL_BITS, &from.link_to(to, 0))
+            let hover_power_w = self.nature.airframe(from.id).hover_power_w;
+            self.nature
+                .exchange_j(MODEL_BITS, &from.link_to(to, 0), hover_power_w)
         };
         let mut steps = Vec::new();
         for (step, &lost) in (1u64..).zip(lost) {
             let covered =
-                |uavs: &[FleetUav]| self.fleet(world, uavs, &model_energy_j).coverage().share();
+                |uavs: &[FleetUav]| Self::fleet(world, uavs, &model_energy_j).coverage().share();
             let before = covered(&uavs);
             uavs.retain(|uav| uav.id.index() + 1 != lost);
             let after_loss = covered(&uavs);
             let mut rng = stream(layout as u64, Stream::Redeployment, step, lost as u64);
-            let moves = method.redeploy(&self.fleet(world, &uavs, &model_energy_j), &mut rng);
+            let moves = method.redeploy(&Self::fleet(world, &uavs, &model_energy_j), &mut rng);
             let mut posts = Vec::new();
             for uav in &mut uavs {
                 let from = uav.position;
@@ -132,18 +136,14 @@ impl LossStudy {
     }
 
     fn fleet<'a>(
-        &self,
         world: &'a World,
         uavs: &'a [FleetUav],
         model_energy_j: &'a (dyn Fn(&FleetUav, &FleetUav) -> f64 + Sync),
     ) -> Fleet<'a> {
         Fleet {
             area: &world.area,
-            coverage_radius_m: world.coverage_radius_m,
             devices: &world.devices.position,
             uavs,
-            speed_mps: self.nature.speed_mps,
-            move_power_w: self.nature.flight.power_w(self.nature.speed_mps),
             model_energy_j,
         }
     }
@@ -158,7 +158,7 @@ impl LossStudy {
             title,
             width_m: world.area.width_m,
             height_m: world.area.height_m,
-            coverage_radius_m: world.coverage_radius_m,
+            coverage_radius_m: world.uavs.first().map_or(0.0, |uav| uav.coverage_radius_m),
             devices_m: world.devices.position.iter().map(|&p| p.into()).collect(),
             uavs,
             covered,

@@ -7,6 +7,7 @@ use aerofed::Scenario;
 use aerofed::decide::redeploy::{
     CoverageCounts, Fleet, FleetUav, MarginalGains, Redeployment, TwoStage,
 };
+use aerofed::nature::flight::Cruise;
 use aerofed::scenario::ScenarioError;
 use aerofed::seed::{Stream, stream};
 use aerofed::world::{Uav, World};
@@ -80,11 +81,8 @@ fn mean(worlds: &[World], method: &mut dyn Redeployment) -> (f64, f64) {
                 .collect();
             let fleet = Fleet {
                 area: &world.area,
-                coverage_radius_m: world.coverage_radius_m,
                 devices: &world.devices.position,
                 uavs: &left,
-                speed_mps: 20.0,
-                move_power_w: 160.0,
                 model_energy_j: &|_, _| 0.0,
             };
             let mut rng = stream(layout as u64, Stream::Layout, 1, u64::from(gone.id.0));
@@ -110,6 +108,8 @@ fn fleet_uav(uav: &Uav) -> FleetUav {
     FleetUav {
         id: uav.id,
         position: uav.position,
+        coverage_radius_m: uav.coverage_radius_m,
+        cruise: Cruise::calm(20.0, 160.0),
         spare_j: uav.battery_j,
         tx_power_w: uav.tx_power_w,
     }
@@ -117,7 +117,8 @@ fn fleet_uav(uav: &Uav) -> FleetUav {
 
 fn covered(world: &World, posts: impl Iterator<Item = aerofed::geometry::Point>) -> f64 {
     let devices = &world.devices.position;
-    let mut counts = CoverageCounts::new(&world.area, world.coverage_radius_m, devices);
-    posts.for_each(|at| counts.add(at));
+    let radius_m = world.uavs[0].coverage_radius_m;
+    let mut counts = CoverageCounts::new(&world.area, radius_m, devices);
+    posts.for_each(|at| counts.add(at, radius_m));
     counts.covered() as f64
 }

@@ -206,8 +206,7 @@ class Replay {
     const { to } = pen;
     to.clearRect(0, 0, pen.width, pen.height);
     this.drawGround();
-    const radius = this.replay.radius * this.scale;
-    scene.uavs.forEach((uav, place) => { if (uav.presence > 0 && !uav.flying) pen.coverage(this.x(uav.x), this.y(uav.y), radius, place, uav.presence); });
+    scene.uavs.forEach((uav, place) => { if (uav.presence > 0 && !uav.flying) pen.coverage(this.x(uav.x), this.y(uav.y), this.replay.radius[place] * this.scale, place, uav.presence); });
     this.drawSpokes(scene);
     this.drawDevices(scene);
     this.drawExchange(scene);

@@ -37,7 +37,7 @@ class Scene {
       const { start, end } = this.timeline.rounds[place];
       // Who has no devices leaves before anybody trains.
       const leaves = trained ? end : start;
-      const flight = Math.hypot(x - this.replay.base[0], y - this.replay.base[1]) / this.replay.speed;
+      const flight = Math.hypot(x - this.replay.base[0], y - this.replay.base[1]) / this.replay.speed[uav];
       const back = left.returns_at_s ?? Infinity;
       journeys.push({ x, y, leaves, home: leaves + flight, starts: Math.max(back - flight, leaves + flight), back });
     });
@@ -117,10 +117,10 @@ class Scene {
     };
     reach(base[0], base[1], 0);
     for (const frame of this.frames) {
-      frame.fleet.forEach(([x, y]) => reach(x, y, radius));
-      for (const { from, to } of frame.events) {
-        if (from) reach(...from, radius);
-        if (to) reach(...to, radius);
+      frame.fleet.forEach(([x, y], uav) => reach(x, y, radius[uav]));
+      for (const { from, to, uav } of frame.events) {
+        if (from) reach(...from, radius[uav]);
+        if (to) reach(...to, radius[uav]);
       }
     }
     return bounds;

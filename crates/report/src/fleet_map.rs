@@ -144,11 +144,13 @@ pub fn fleet_map_svg(map: &FleetMap) -> String {
 
 fn fates(map: &FleetMap) -> Vec<Fate> {
     let mut counts = CoverageCounts::new(map.area, map.coverage_radius_m, map.devices);
-    map.moves.iter().for_each(|&(from, _)| counts.add(from));
+    map.moves
+        .iter()
+        .for_each(|&(from, _)| counts.add(from, map.coverage_radius_m));
     let before = counts.per_device();
     map.moves
         .iter()
-        .for_each(|&(from, to)| counts.shift(from, to));
+        .for_each(|&(from, to)| counts.shift(from, to, map.coverage_radius_m));
     let fate = |(before, after)| match (before > 0, after > 0) {
         (true, true) => Fate::Kept,
         (false, true) => Fate::Gained,

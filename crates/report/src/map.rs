@@ -7,7 +7,7 @@ mod legend;
 use aerofed::RoundRecord;
 use aerofed::geometry::Point;
 use aerofed::record::UavRecord;
-use aerofed::world::{Status, World};
+use aerofed::world::{Status, Uav, World};
 
 use self::labels::Obstacles;
 use crate::ground::{Ground, TOP};
@@ -47,13 +47,8 @@ impl Room {
 /// A map of the area as it stood in a round. `world` must be the world at the end of that round;
 /// the record does not hold where devices were.
 #[must_use]
-pub fn map_svg(
-    world: &World,
-    record: &RoundRecord,
-    base_m: Point,
-    battery_capacity_j: f64,
-) -> String {
-    let map = Map::new(world, record, base_m, battery_capacity_j);
+pub fn map_svg(world: &World, record: &RoundRecord, base_m: Point) -> String {
+    let map = Map::new(world, record, base_m);
     let title = format!(
         "Round {} · simulated time {}",
         record.round,
@@ -92,7 +87,6 @@ pub fn map_svg(
 struct Map<'a> {
     world: &'a World,
     record: &'a RoundRecord,
-    battery_capacity_j: f64,
     ground: Ground,
 }
 
@@ -107,18 +101,15 @@ fn uav_colour(uav: &UavRecord) -> &'static str {
 }
 
 impl<'a> Map<'a> {
-    fn new(
-        world: &'a World,
-        record: &'a RoundRecord,
-        base_m: Point,
-        battery_capacity_j: f64,
-    ) -> Self {
-        let radius_m = world.coverage_radius_m;
-        let uavs = record.uavs.iter().map(|uav| (uav.position_m, radius_m));
+    fn new(world: &'a World, record: &'a RoundRecord, base_m: Point) -> Self {
+        let radius_m = |uav: &UavRecord| world.uavs[uav.uav.index()].coverage_radius_m;
+        let uavs = record
+            .uavs
+            .iter()
+            .map(|uav| (uav.position_m, radius_m(uav)));
         Self {
             world,
             record,
-            battery_capacity_j,
             ground: Ground::new(&world.area, uavs.chain([(base_m, 0.0)])),
         }
     }
@@ -137,14 +128,18 @@ impl<'a> Map<'a> {
         sample(uavs.len(), MOST_UAVS).map(move |index| &uavs[index])
     }
 
+    fn of_world(&self, uav: &UavRecord) -> &'a Uav {
+        &self.world.uavs[uav.uav.index()]
+    }
+
     fn aggregator(&self) -> Option<&'a UavRecord> {
         let id = self.record.aggregator?;
         self.record.uavs.iter().find(|uav| uav.uav == id)
     }
 
     fn coverage(&self, svg: &mut Svg) {
-        let radius = self.world.coverage_radius_m * self.ground.pixels_per_m;
         for uav in self.drawn_uavs() {
+            let radius = self.of_world(uav).coverage_radius_m * self.ground.pixels_per_m;
             let look = glyph::coverage_look(uav.status, uav_colour(uav));
             svg.circle(self.spot(uav.position_m), radius, &look);
         }
@@ -192,10 +187,9 @@ impl<'a> Map<'a> {
 
     /// By a UAV that was there when the round began, even if it has left since.
     fn is_covered(&self, device: Point) -> bool {
-        let radius_m = self.world.coverage_radius_m;
         let there = |uav: &&UavRecord| uav.covered > 0;
         let mut covering = self.record.uavs.iter().filter(there);
-        covering.any(|uav| uav.position_m.distance(device) <= radius_m)
+        covering.any(|uav| uav.position_m.distance(device) <= self.of_world(uav).coverage_radius_m)
     }
 
     /// From the aggregator to whoever had a model to send or is still there to receive one.
@@ -270,7 +264,7 @@ impl<'a> Map<'a> {
     }
 
     fn battery_share(&self, uav: &UavRecord) -> f64 {
-        let share = uav.battery_after_j / self.battery_capacity_j;
+        let share = uav.battery_after_j / self.of_world(uav).full_j;
         if share.is_finite() {
             share.clamp(0.0, 1.0)
         } else {

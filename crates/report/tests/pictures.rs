@@ -66,13 +66,7 @@ impl Run {
     }
 
     fn map_of(&self, record: &RoundRecord) -> String {
-        let uavs = &self.scenario.uavs;
-        map_svg(
-            &self.outcome.world,
-            record,
-            self.scenario.base(),
-            uavs.battery_j,
-        )
+        map_svg(&self.outcome.world, record, self.scenario.base())
     }
 }
 

@@ -81,6 +81,8 @@ struct UavAnswer {
 const MODEL_BITS: f64 = 21_840.0 * 32.0;
 /// In the middle of Table II's range.
 const TX_POWER_W: f64 = 0.75;
+/// Table II.
+const HOVER_POWER_W: f64 = 100.0;
 
 pub(crate) fn run(args: &DeployArgs) -> Result<()> {
     let refuse = |reason: String| BadInput(format!("{}: {reason}", args.fleet.display()));
@@ -93,15 +95,13 @@ pub(crate) fn run(args: &DeployArgs) -> Result<()> {
     };
     let uavs = file.fleet_uavs(TX_POWER_W);
     let nature = Nature::new(&Scenario::default().check()?);
-    let model_energy_j =
-        |from: &FleetUav, to: &FleetUav| nature.exchange_j(MODEL_BITS, &from.link_to(to, 0));
+    let model_energy_j = |from: &FleetUav, to: &FleetUav| {
+        nature.exchange_j(MODEL_BITS, &from.link_to(to, 0), HOVER_POWER_W)
+    };
     let fleet = Fleet {
         area: &area,
-        coverage_radius_m: file.coverage_radius_m,
         devices: &file.devices_m,
         uavs: &uavs,
-        speed_mps: file.speed_mps,
-        move_power_w: file.move_power_w,
         model_energy_j: &model_energy_j,
     };
     let mut rng = stream(args.seed, Stream::Redeployment, 0, 0);
@@ -133,8 +133,8 @@ fn posts(uavs: &[FleetUav], moves: &[Move]) -> Vec<(Point, Point)> {
 fn answer(method: MethodName, fleet: &Fleet, moves: &[Move], posts: &[(Point, Point)]) -> Answer {
     let before = fleet.coverage();
     let mut after = before.clone();
-    for &(from, to) in posts {
-        after.shift(from, to);
+    for (uav, &(from, to)) in fleet.uavs.iter().zip(posts) {
+        after.shift(from, to, uav.coverage_radius_m);
     }
     let mut uavs: Vec<UavAnswer> = posts
         .iter()

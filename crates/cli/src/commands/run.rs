@@ -242,8 +242,7 @@ fn pictures(
     let plot = aerofed_report::progress_svg(&outcome.summary, &outcome.records);
     add("progress.svg", plot);
     if let Some(last) = outcome.records.last() {
-        let uavs = &scenario.uavs;
-        let map = aerofed_report::map_svg(&outcome.world, last, scenario.base(), uavs.battery_j);
+        let map = aerofed_report::map_svg(&outcome.world, last, scenario.base());
         add("map.svg", map);
     }
     let log = RunLog {

@@ -100,6 +100,10 @@ fn cannot_return(scenario: &ValidScenario) -> Option<String> {
         .map(|(_, way_j)| *way_j)
         .max_by(f64::total_cmp)?;
     let uavs: Vec<String> = stranded.iter().map(|(uav, _)| uav.0.to_string()).collect();
+    let full_j = stranded
+        .iter()
+        .map(|(uav, _)| scenario.full_battery_j(uav.index()));
+    let least_j = full_j.fold(f64::INFINITY, f64::min);
     let base = scenario.base();
     let who = match &uavs[..] {
         [one] => format!("UAV {one} could not come back once it left"),
@@ -110,11 +114,11 @@ fn cannot_return(scenario: &ValidScenario) -> Option<String> {
     };
     Some(format!(
         "{who}: from `uavs.base_m` [{}, {}] the way takes up to {}, there and again back, and \
-         `uavs.battery_j` is {}",
+         a full battery gives {}",
         base.x_m,
         base.y_m,
         energy(farthest_j),
-        energy(scenario.uavs.battery_j),
+        energy(least_j),
     ))
 }
 

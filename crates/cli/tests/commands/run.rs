@@ -276,7 +276,7 @@ fn a_check_says_which_uavs_could_not_come_back() {
     };
     assert!(
         said("paper").contains("UAVs 1, 2, 3 could not come back")
-            && said("paper").contains("`uavs.battery_j` is 250 kJ"),
+            && said("paper").contains("a full battery gives 250 kJ"),
         "{}",
         said("paper")
     );

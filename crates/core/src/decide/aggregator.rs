@@ -94,7 +94,11 @@ mod tests {
         Uav {
             id: UavId(id),
             position: Point::new(x_m, 0.0),
+            altitude_m: 150.0,
+            coverage_radius_m: 1.0,
             battery_j: 1.0,
+            full_j: 1.0,
+            recharge_w: 0.0,
             status: Status::Active,
             tx_power_w: 1.0,
             broadcast_power_w: 1.0,

@@ -30,8 +30,6 @@ pub struct Scene<'a> {
     pub coverage: &'a Coverage,
     /// What covered devices said about their data, per UAV in the order of its coverage; empty unless needed.
     pub answers: &'a [Vec<Answer>],
-    /// Height of the UAVs, m.
-    pub altitude_m: f64,
     /// How the global model does on the probe samples.
     pub quality: Quality,
 }
@@ -47,10 +45,10 @@ impl Scene<'_> {
     fn fitness_with(&self, uav: usize, config: &scenario::Fitness) -> Vec<f64> {
         let devices = &self.world.devices;
         let cell = &self.coverage.cells[uav];
-        let above = self.world.uavs[uav].position;
+        let uav_above = &self.world.uavs[uav];
         let distance_m = |device: &DeviceId| {
-            let ground_m = devices.position[device.index()].distance(above);
-            ground_m.hypot(self.altitude_m)
+            let ground_m = devices.position[device.index()].distance(uav_above.position);
+            ground_m.hypot(uav_above.altitude_m)
         };
         let distances_m: Vec<f64> = cell.iter().map(distance_m).collect();
         let clocks_hz: Vec<f64> = cell.iter().map(|d| devices.cpu_hz[d.index()]).collect();
@@ -280,7 +278,6 @@ mod tests {
             world: &world,
             coverage: &coverage,
             answers: &answers,
-            altitude_m: 150.0,
             quality: Quality::default(),
         })
     }

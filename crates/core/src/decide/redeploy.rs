@@ -17,9 +17,10 @@ pub use marginal_gains::MarginalGains;
 pub use two_stage::{CoverageMeasure, Search, TwoStage};
 
 use crate::nature::UavLink;
+use crate::nature::flight::Cruise;
 use crate::scenario::Area;
 use crate::seed::Random;
-use crate::vocabulary::Point;
+use crate::vocabulary::{Bill, Point};
 use crate::world::UavId;
 use crate::{Error, checkpoint};
 
@@ -30,7 +31,11 @@ pub struct FleetUav {
     pub id: UavId,
     /// Where it hovers, inside the area.
     pub position: Point,
-    /// Energy that it may spend on moving, J.
+    /// Ground distance up to which it covers devices, m.
+    pub coverage_radius_m: f64,
+    /// How it flies.
+    pub cruise: Cruise,
+    /// Energy that it may spend on moving, J, whatever the direction: as if it flew against the wind.
     pub spare_j: f64,
     /// Power of its links to other UAVs, W.
     pub tx_power_w: f64,
@@ -54,37 +59,16 @@ impl FleetUav {
 pub struct Fleet<'a> {
     /// The ground, which nobody leaves.
     pub area: &'a Area,
-    /// Ground distance up to which devices are covered, m.
-    pub coverage_radius_m: f64,
     /// Where the devices are.
     pub devices: &'a [Point],
     /// The active UAVs.
     pub uavs: &'a [FleetUav],
-    /// Flying speed, m/s.
-    pub speed_mps: f64,
-    /// Power while flying, W.
-    pub move_power_w: f64,
     /// Joules of sending one model from one UAV to another, hovering meanwhile included. Both may be asked about where
     /// they would be.
     pub model_energy_j: &'a (dyn Fn(&FleetUav, &FleetUav) -> f64 + Sync),
 }
 
 impl Fleet<'_> {
-    /// Joules of flying `path_m`.
-    #[must_use]
-    pub fn flight_j(&self, path_m: f64) -> f64 {
-        path_m / self.speed_mps * self.move_power_w
-    }
-
-    /// Metres that a UAV can fly for `energy_j`, a hair less than exactly, so that rounding never overdraws.
-    fn reach_m(&self, energy_j: f64) -> f64 {
-        if self.move_power_w > 0.0 {
-            energy_j.max(0.0) / self.move_power_w * self.speed_mps * (1.0 - 1e-12)
-        } else {
-            f64::INFINITY
-        }
-    }
-
     /// Whether a point is inside the area.
     #[must_use]
     pub fn contains(&self, point: Point) -> bool {
@@ -95,8 +79,10 @@ impl Fleet<'_> {
     /// Who is covered now.
     #[must_use]
     pub fn coverage(&self) -> CoverageCounts {
-        let mut counts = CoverageCounts::new(self.area, self.coverage_radius_m, self.devices);
-        self.uavs.iter().for_each(|uav| counts.add(uav.position));
+        let radii_m = self.uavs.iter().map(|uav| uav.coverage_radius_m);
+        let mut counts = CoverageCounts::new(self.area, radii_m.fold(1.0, f64::max), self.devices);
+        let uavs = self.uavs.iter();
+        uavs.for_each(|uav| counts.add(uav.position, uav.coverage_radius_m));
         counts
     }
 }
@@ -110,19 +96,23 @@ pub struct Move {
     pub from: Point,
     /// Where it hovers from now on.
     pub to: Point,
-    /// What flying there costs, J.
+    /// How long the flight takes, s.
+    pub seconds: f64,
+    /// What it costs, J.
     pub energy_j: f64,
 }
 
 impl Move {
     /// The flight of a UAV; none to where it is.
-    fn of(fleet: &Fleet, uav: &FleetUav, to: Point) -> Option<Self> {
+    fn of(uav: &FleetUav, to: Point) -> Option<Self> {
         let from = uav.position;
-        (from != to).then(|| Self {
+        let Bill { seconds, joules } = uav.cruise.flight(from, to);
+        (from != to).then_some(Self {
             uav: uav.id,
             from,
             to,
-            energy_j: fleet.flight_j(from.distance(to)),
+            seconds,
+            energy_j: joules,
         })
     }
 

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::nature::channel::rate_bps;
-use crate::vocabulary::{Bill, Cell, CellPlan, UavId};
+use crate::vocabulary::{Cell, CellPlan, UavId};
 
 /// What one edge round costs one device. Eqs. (8)-(13).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -102,8 +102,8 @@ pub(crate) fn edge_round(cell: &Cell, plan: &CellPlan) -> EdgeCost {
 /// What broadcasting the global model costs. Eqs. (22)-(24).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Broadcast {
-    /// T^Broad, and what each UAV spends on hovering meanwhile.
-    pub(crate) hover: Bill,
+    /// T^Broad, s: every UAV hovers meanwhile.
+    pub(crate) hover_s: f64,
     /// What the aggregator spends on sending to the other UAVs, J.
     pub(crate) uav_link_j: f64,
     /// Per listed UAV, what it spends on passing the model on to its devices, J.
@@ -127,7 +127,6 @@ pub(crate) struct Receiver {
 pub(crate) fn broadcast(
     aggregator: UavId,
     tx_power_w: f64,
-    hover_power_w: f64,
     receivers: &[Receiver],
     link_s: impl Fn(UavId) -> f64,
 ) -> Broadcast {
@@ -137,13 +136,12 @@ pub(crate) fn broadcast(
         if receiver.id != aggregator {
             let link_s = link_s(receiver.id);
             slowest_link_s = slowest_link_s.max(link_s);
-            cost.hover.seconds = cost.hover.seconds.max(link_s + receiver.slowest_download_s);
+            cost.hover_s = cost.hover_s.max(link_s + receiver.slowest_download_s);
         }
         cost.relay_j
             .push(receiver.slowest_download_s * receiver.broadcast_power_w);
     }
     cost.uav_link_j = slowest_link_s * tx_power_w;
-    cost.hover.joules = cost.hover.seconds * hover_power_w;
     cost
 }
 
@@ -203,8 +201,8 @@ mod tests {
             .collect();
         let (near_s, far_s) = (1.25, 2.5);
         let link_s = |id: UavId| [0.0, near_s, far_s][id.index()];
-        let cost = broadcast(UavId(0), 0.5, 100.0, &receivers, link_s);
-        assert_eq!(cost.hover, Bill::new(near_s + 3.0, 425.0));
+        let cost = broadcast(UavId(0), 0.5, &receivers, link_s);
+        assert_eq!(cost.hover_s, near_s + 3.0);
         assert_eq!(cost.uav_link_j, far_s * 0.5);
         assert_eq!(cost.relay_j, [14.0, 6.0, 0.0]);
     }

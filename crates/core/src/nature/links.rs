@@ -28,6 +28,8 @@ pub(crate) struct Covered<'a> {
     pub(crate) uav: UavId,
     /// Where it hovers.
     pub(crate) above: Point,
+    /// How high, m.
+    pub(crate) altitude_m: f64,
     /// Power of its downlink, W.
     pub(crate) broadcast_power_w: f64,
     /// The devices, ascending.
@@ -61,7 +63,7 @@ impl RoundLinks {
                 to,
                 from_m,
                 to_m,
-                height_m: nature.altitude_m,
+                height_m: cell.altitude_m,
                 round,
                 seed: nature.seed,
             };
@@ -135,6 +137,7 @@ mod tests {
         let covered = |uav| Covered {
             uav: UavId(uav),
             above: Point::new(1.0, 2.0),
+            altitude_m: 150.0,
             broadcast_power_w: 1.0,
             devices: &devices,
         };

@@ -1,6 +1,7 @@
 //! What happens whether the controller likes it or not: movement, radio, computing, flight, and
 //! what they cost.
 
+pub(crate) mod battery;
 pub mod channel;
 pub(crate) mod compute;
 pub(crate) mod cost;
@@ -8,8 +9,9 @@ pub mod flight;
 pub(crate) mod links;
 pub mod mobility;
 
+use battery::Charging;
 use channel::{Channel, Link, Node, Path};
-use flight::Flight;
+use flight::{Airframe, Flight};
 use mobility::Mobility;
 
 use crate::scenario::ValidScenario;
@@ -22,18 +24,16 @@ pub struct Nature {
     pub mobility: Box<dyn Mobility>,
     /// How signals fade.
     pub channel: Box<dyn Channel>,
-    /// What flying costs.
-    pub flight: Box<dyn Flight>,
+    /// What flying costs, by UAV.
+    airframes: Vec<Airframe>,
+    /// How batteries charge.
+    pub(crate) charging: Charging,
     /// The run's seed, which the channel's random streams hang on.
     pub seed: u64,
     /// Noise power density, W/Hz.
     pub noise_w_per_hz: f64,
-    /// Height of the UAVs, m.
-    pub altitude_m: f64,
     /// Bandwidth of each UAV-to-UAV link, Hz.
     pub uav_link_bandwidth_hz: f64,
-    /// Flying speed, m/s.
-    pub speed_mps: f64,
 }
 
 /// One UAV sending to another, each with its place on the map.
@@ -56,15 +56,11 @@ impl Nature {
         Self {
             mobility: mobility::from_config(&scenario.mobility),
             channel: channel::from_config(&scenario.channel),
-            flight: Box::new(flight::ConstantPower {
-                hover_power_w: scenario.uavs.hover_power_w,
-                move_power_w: scenario.uavs.move_power_w,
-            }),
+            airframes: airframes(scenario, None),
+            charging: Charging::new(&scenario.battery, &scenario.solar),
             seed: scenario.seed,
             noise_w_per_hz: channel::watts_from_dbm(scenario.radio.noise_dbm_per_hz),
-            altitude_m: scenario.uavs.altitude_m,
             uav_link_bandwidth_hz: scenario.radio.uav_link_bandwidth_hz,
-            speed_mps: scenario.uavs.speed_mps,
         }
     }
 
@@ -112,28 +108,56 @@ impl Nature {
     /// Joules of sending `bits` over a link, hovering meanwhile included; over one that is out, as
     /// many as the weakest that can be used would take.
     #[must_use]
-    pub fn exchange_j(&self, bits: f64, link: &UavLink) -> f64 {
+    pub fn exchange_j(&self, bits: f64, link: &UavLink, hover_power_w: f64) -> f64 {
         let time_s = self.uav_link_time_s(bits, link);
         let time_s = time_s.unwrap_or_else(|| self.uav_time_s(bits, LEAST_SNR_HZ));
-        time_s * (link.tx_power_w + self.hover_power_w())
+        time_s * (link.tx_power_w + hover_power_w)
     }
 
-    /// Power while hovering, W.
-    #[must_use]
-    pub fn hover_power_w(&self) -> f64 {
-        self.flight.power_w(0.0)
+    /// All UAVs fly under this law instead.
+    pub(crate) fn fly_by(&mut self, scenario: &ValidScenario, flight: &dyn Flight) {
+        self.airframes = airframes(scenario, Some(flight));
     }
 
-    /// Hovering for so long.
+    /// What a UAV's flights take.
     #[must_use]
-    pub fn hover(&self, seconds: f64) -> Bill {
-        Bill::new(seconds, seconds * self.hover_power_w())
+    pub fn airframe(&self, uav: UavId) -> &Airframe {
+        &self.airframes[uav.index()]
     }
 
-    /// A flight over `distance_m`.
+    /// A UAV hovers for so long.
     #[must_use]
-    pub fn flight(&self, distance_m: f64) -> Bill {
-        let seconds = distance_m / self.speed_mps;
-        Bill::new(seconds, seconds * self.flight.power_w(self.speed_mps))
+    pub fn hover(&self, uav: UavId, seconds: f64) -> Bill {
+        Bill::new(seconds, seconds * self.airframe(uav).hover_power_w)
     }
+
+    /// A UAV flies from one place to another.
+    #[must_use]
+    pub fn flight(&self, uav: UavId, from: Point, to: Point) -> Bill {
+        self.airframe(uav).cruise.flight(from, to)
+    }
+
+    /// A UAV flies from its place to a base, and lands.
+    #[must_use]
+    pub fn flight_home(&self, uav: UavId, from: Point, base: Point) -> Bill {
+        self.flight(uav, from, base) + self.airframe(uav).descent
+    }
+
+    /// A UAV starts from a base and flies to its place.
+    #[must_use]
+    pub fn flight_out(&self, uav: UavId, base: Point, to: Point) -> Bill {
+        self.flight(uav, base, to) + self.airframe(uav).climb
+    }
+}
+
+/// What each UAV's flights take: under the scenario's law, or under one for all.
+fn airframes(scenario: &ValidScenario, flight: Option<&dyn Flight>) -> Vec<Airframe> {
+    let airframe = |uav| {
+        let numbers = scenario.uav(uav);
+        match flight {
+            Some(flight) => Airframe::new(scenario, &numbers, flight),
+            None => Airframe::new(scenario, &numbers, &*Airframe::law(scenario, &numbers)),
+        }
+    };
+    (0..scenario.uavs.count).map(airframe).collect()
 }

@@ -107,7 +107,7 @@ pub fn run_files() -> Vec<FileSchema> {
         },
         FileSchema {
             file: "uavs.csv",
-            row: "a UAV in a global round; battery_before_j + recharged_j = battery_after_j + all items in J, and all items in s + away_s = the round",
+            row: "a UAV in a global round; battery_before_j + recharged_j + harvested_j = battery_after_j + all items in J, and all items in s + away_s = the round",
             columns: uavs(),
         },
         FileSchema {
@@ -216,6 +216,7 @@ const UAVS: &[Column] = &[
     Column::new("battery_before_j", Number, "J", "Battery when the round began"),
     Column::new("battery_after_j", Number, "J", "Battery when it ended"),
     Column::new("recharged_j", Number, "J", "What it charged at the base before this round"),
+    Column::new("harvested_j", Number, "J", "What its solar panel gave in this round"),
 ];
 
 #[rustfmt::skip]

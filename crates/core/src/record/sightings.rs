@@ -106,6 +106,7 @@ mod tests {
             battery_before_j: 0.0,
             battery_after_j: 0.0,
             recharged_j: 0.0,
+            harvested_j: 0.0,
             energy: Energy::default(),
             time: UavTime::default(),
             away_s: 0.0,

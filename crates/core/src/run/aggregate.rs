@@ -129,10 +129,11 @@ fn candidate<'a>(
     books: &Books,
 ) -> Candidate<'a> {
     let broadcast = broadcast_cost(fleet, uav, receivers);
+    let hover_j = |id| fleet.nature.hover(id, broadcast.hover_s).joules;
     let own = receivers.iter().position(|receiver| receiver.id == uav.id);
     let relay_j = own.map_or(0.0, |own| broadcast.relay_j[own]);
     let mut battery_needed_j =
-        broadcast.uav_link_j + relay_j + broadcast.hover.joules + fleet.flight_home(uav).joules;
+        broadcast.uav_link_j + relay_j + hover_j(uav.id) + fleet.flight_home(uav).joules;
     battery_needed_j += fleet.probing.global_j;
     let handovers = || {
         let active = fleet.world.active();
@@ -141,24 +142,24 @@ fn candidate<'a>(
     if books.charges_barriers() {
         let arrivals_s = handovers().map(|(id, time_s)| books.elapsed_s(id) + time_s);
         let wait_s = arrivals_s.fold(0.0, f64::max) - books.elapsed_s(uav.id);
-        battery_needed_j += books.waiting_j(wait_s);
+        battery_needed_j += books.waiting_j(uav.id, wait_s);
     }
     let heard = receivers.iter().all(|receiver| {
         let other = &fleet.world.uavs[receiver.id.index()];
         fleet.link_s(uav, other).is_some()
     });
 
-    let handovers = || handovers().map(|(_, time_s)| time_s);
-    let hover_j = handovers().sum::<f64>() * fleet.nature.hover_power_w();
+    let handover_j = handovers().map(|(id, time_s)| fleet.nature.hover(id, time_s).joules);
     let broadcast_j = broadcast.uav_link_j
         + broadcast.relay_j.iter().sum::<f64>()
-        + broadcast.hover.joules * receivers.len() as f64;
-    let time_s = broadcast.hover.seconds + handovers().fold(0.0, f64::max);
+        + receivers.iter().map(|r| hover_j(r.id)).sum::<f64>();
+    let handovers_j = handover_j.sum::<f64>();
+    let time_s = broadcast.hover_s + handovers().map(|(_, s)| s).fold(0.0, f64::max);
     let weights = &fleet.scenario.weights;
     Candidate {
         uav,
         can_broadcast: own.is_some() && heard && uav.battery_j >= battery_needed_j,
-        cost: weights.energy * (broadcast_j + hover_j) + weights.time * time_s,
+        cost: weights.energy * (broadcast_j + handovers_j) + weights.time * time_s,
     }
 }
 
@@ -224,7 +225,7 @@ fn offload(fleet: &mut Fleet, cells: &mut [CellWork], aggregator: &Uav, books: &
         let id = uav.id;
         match handover_s(fleet, uav, cell, aggregator) {
             Some(time_s) => {
-                let hover = fleet.nature.hover(time_s);
+                let hover = fleet.nature.hover(id, time_s);
                 fleet.charge(id, cell, EnergyItem::OffloadHover, hover, books);
             }
             None => {
@@ -270,9 +271,7 @@ fn broadcast_cost(fleet: &Fleet, aggregator: &Uav, receivers: &[Receiver]) -> co
         let way = fleet.crossing_s(aggregator, &fleet.world.uavs[id.index()]);
         way.unwrap_or(0.0)
     };
-    let hover_power_w = fleet.nature.hover_power_w();
-    let tx_power_w = aggregator.tx_power_w;
-    cost::broadcast(aggregator.id, tx_power_w, hover_power_w, receivers, link_s)
+    cost::broadcast(aggregator.id, aggregator.tx_power_w, receivers, link_s)
 }
 
 /// The global model is merged: a battery that ends here takes no update along. Returns whom it reached, and whom not.
@@ -292,7 +291,7 @@ fn broadcast(
     };
     let (receivers, missed): (Vec<_>, Vec<_>) = receivers.iter().copied().partition(is_reached);
     let cost = broadcast_cost(fleet, aggregator, &receivers);
-    books.time.add(TimeItem::Broadcast, cost.hover.seconds);
+    books.time.add(TimeItem::Broadcast, cost.hover_s);
     for (receiver, relay_j) in receivers.iter().zip(cost.relay_j) {
         let link_j = match receiver.id == aggregator.id {
             true => cost.uav_link_j,
@@ -301,7 +300,10 @@ fn broadcast(
         for (item, bill) in [
             (EnergyItem::Broadcast, Bill::beside(link_j)),
             (EnergyItem::Relay, Bill::beside(relay_j)),
-            (EnergyItem::BroadcastHover, cost.hover),
+            (
+                EnergyItem::BroadcastHover,
+                fleet.nature.hover(receiver.id, cost.hover_s),
+            ),
         ] {
             let cell = &mut cells[receiver.id.index()];
             fleet.charge(receiver.id, cell, item, bill, books);

@@ -167,7 +167,9 @@ impl<'a> Builder<'a> {
         let mut nature = Nature::new(&scenario);
         nature.channel = self.channel.unwrap_or(nature.channel);
         nature.mobility = self.mobility.unwrap_or(nature.mobility);
-        nature.flight = self.flight.unwrap_or(nature.flight);
+        if let Some(flight) = self.flight {
+            nature.fly_by(&scenario, &*flight);
+        }
         let samples = task.device_samples.clone();
         let world = World::new(&scenario, samples, task.sample_bits);
         let model_bits = task.parameters as f64 * scenario.model.bits_per_parameter;

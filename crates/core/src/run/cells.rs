@@ -271,7 +271,7 @@ impl Planner<'_> {
             energy_weight: scenario.weights.energy,
             time_weight: scenario.weights.time,
             local_iterations: None,
-            hover_power_w: nature.hover_power_w(),
+            hover_power_w: nature.airframe(uav.id).hover_power_w,
             broadcast_power_w: uav.broadcast_power_w,
             bandwidth_up_hz: uav.bandwidth_up_hz,
             bandwidth_down_hz: uav.bandwidth_down_hz,

@@ -111,11 +111,11 @@ fn may_run_low(fleet: &Fleet, cells: &[CellWork], books: &Books) -> bool {
     let worst = fleet.worst_case(cells, books);
     let longest_s = cells.iter().map(|cell| cell.cost.slowest.time_s());
     // By so much the last cell can get further ahead of the others until then.
-    let lag_j = books.waiting_j(longest_s.fold(0.0, f64::max));
+    let lag_s = longest_s.fold(0.0, f64::max);
     fleet.world.active().any(|uav| {
         let cell = &cells[uav.id.index()];
         let left_j = uav.battery_j - cell.cost.uav_j();
-        let needed_j = fleet.needed_j(uav, cell, &worst, books) + lag_j;
+        let needed_j = fleet.needed_j(uav, cell, &worst, books) + books.waiting_j(uav.id, lag_s);
         left_j < needed_j + 1e-6 * needed_j.max(1.0)
     })
 }

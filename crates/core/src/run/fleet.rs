@@ -56,8 +56,8 @@ impl Fleet {
 
     /// The books of the coming round.
     pub(super) fn open_books(&self) -> Books {
-        let waiting_power_w = match self.scenario.uavs.waiting {
-            Waiting::Hover => self.nature.hover_power_w(),
+        let waiting_power_w = |uav| match self.scenario.uavs.waiting {
+            Waiting::Hover => self.nature.airframe(uav).hover_power_w,
             Waiting::Free => 0.0,
         };
         Books::open(self.round + 1, &self.world, waiting_power_w)
@@ -98,6 +98,7 @@ impl Fleet {
             .map(|(uav, cell)| Covered {
                 uav: uav.id,
                 above: uav.position,
+                altitude_m: uav.altitude_m,
                 broadcast_power_w: uav.broadcast_power_w,
                 devices: cell,
             })
@@ -166,10 +167,10 @@ impl Fleet {
                 continue;
             };
             if returns_at_s <= clock_s {
-                let flight = self.flight_home(&self.world.uavs[index]);
+                let flight = self.flight_out(&self.world.uavs[index]);
                 let uav = &mut self.world.uavs[index];
                 uav.status = Status::Active;
-                books.recharge(uav, self.scenario.uavs.battery_j);
+                books.recharge(uav, uav.full_j.max(uav.battery_j));
                 // It flew before the round began. Who could not pay for it was grounded, see `send_home`.
                 let _paid = books.spend(uav, EnergyItem::Move, Bill::beside(flight.joules));
                 books.tell(EventKind::UavReturned { uav: uav.id });
@@ -182,25 +183,32 @@ impl Fleet {
     /// Sends UAVs to the base: from there they return charged, unless the scenario has no charger
     /// or a full battery would not do for the way and one edge round.
     pub(super) fn send_home(&mut self, leavers: &[Leaver], books: &mut Books) {
-        let config = &self.scenario.uavs;
         for leaver in leavers {
             let uav = &self.world.uavs[leaver.uav.index()];
             if !uav.is_active() {
                 continue;
             }
             books.depart(uav.id);
-            let flight = self.flight_home(uav);
-            let worthwhile = config.battery_j - flight.joules >= leaver.needed_j.max(flight.joules);
+            let (flight, out) = (self.flight_home(uav), self.flight_out(uav));
             let uav = &mut self.world.uavs[leaver.uav.index()];
             // Its seconds are those in which it is away.
             let home = Bill::beside(flight.joules);
             if !books.spend_or_fall(uav, EnergyItem::ReturnFlight, home) {
                 continue;
             }
-            let returns_at_s = (config.recharge_w > 0.0 && worthwhile).then(|| {
-                let charge_s = (config.battery_j - uav.battery_j) / config.recharge_w;
-                self.world.clock_s + flight.seconds + charge_s + flight.seconds
-            });
+            let charging = &self.nature.charging;
+            let full_j = charging.aged_j(uav.full_j, uav.full_j - uav.battery_j);
+            let worthwhile = full_j - out.joules >= leaver.needed_j.max(flight.joules);
+            let there_s = self.world.clock_s + flight.seconds;
+            let returns_at_s = Some(full_j)
+                .filter(|_| worthwhile)
+                .and_then(|full_j| {
+                    charging.charge_s(there_s, uav.battery_j, full_j, uav.recharge_w)
+                })
+                .map(|charge_s| there_s + charge_s + out.seconds);
+            if returns_at_s.is_some() {
+                uav.full_j = full_j;
+            }
             uav.status = returns_at_s.map_or(Status::Grounded, |returns_at_s| Status::Away {
                 returns_at_s,
             });
@@ -211,10 +219,26 @@ impl Fleet {
         }
     }
 
-    /// The flight between where a UAV hovers and the base.
+    /// The flight from where a UAV hovers to the base.
     pub(super) fn flight_home(&self, uav: &Uav) -> Bill {
-        let distance_m = uav.position.distance(self.scenario.base());
-        self.nature.flight(distance_m)
+        self.nature
+            .flight_home(uav.id, uav.position, self.scenario.base())
+    }
+
+    /// The flight back.
+    fn flight_out(&self, uav: &Uav) -> Bill {
+        self.nature
+            .flight_out(uav.id, self.scenario.base(), uav.position)
+    }
+
+    /// The sun shone on the UAVs that are there for the last so many seconds.
+    pub(super) fn harvest(&mut self, seconds: f64, books: &mut Books) {
+        let clock_s = self.world.clock_s;
+        let joules = self.nature.charging.harvest_j(clock_s - seconds, clock_s);
+        if joules > 0.0 {
+            let there = self.world.uavs.iter_mut().filter(|uav| uav.is_active());
+            there.for_each(|uav| books.harvest(uav, joules));
+        }
     }
 
     /// What a UAV's battery must hold for it to go on: another edge round, waiting for slower cells where that is charged, and
@@ -231,7 +255,7 @@ impl Fleet {
             return needed_j;
         }
         let own_s = books.elapsed_s(uav.id) + cell.cost.slowest.time_s();
-        needed_j + books.waiting_j(worst.edge_round_ends_s - own_s)
+        needed_j + books.waiting_j(uav.id, worst.edge_round_ends_s - own_s)
     }
 
     /// What the energy check keeps back besides the next edge round: the flight home, and before it
@@ -244,7 +268,7 @@ impl Fleet {
         let handover_s = worst.tries * handovers * worst.uav_link_s;
         let hover_s = handover_s + (worst.uav_link_s + worst.relay_s);
         self.flight_home(uav).joules
-            + self.nature.hover(hover_s).joules
+            + self.nature.hover(uav.id, hover_s).joules
             + worst.sending_j(uav)
             + self.probing.edge_j
             + self.probing.global_j
@@ -255,7 +279,8 @@ impl Fleet {
         if self.scenario.uavs.reserve == Reserve::None {
             return 0.0;
         }
-        let hover = self.nature.hover(worst.uav_link_s + worst.relay_s);
+        let hover_s = worst.uav_link_s + worst.relay_s;
+        let hover = self.nature.hover(uav.id, hover_s);
         self.flight_home(uav).joules + hover.joules + worst.sending_j(uav) + self.probing.global_j
     }
 
@@ -382,7 +407,7 @@ impl Fleet {
         worst: &WorstCase,
         books: &mut Books,
     ) -> Option<Leaver> {
-        let waiting_j = books.waiting_j(seconds);
+        let waiting_j = books.waiting_j(uav.id, seconds);
         let needed_j = waiting_j + self.reserve_after_handover_j(uav, worst);
         match waiting_j > 0.0 {
             true => if_below(uav, needed_j, books),

@@ -33,8 +33,7 @@ pub(super) fn redeploy(
     fleet.deployed = staying;
     for flight in moves {
         let index = flight.uav.index();
-        let seconds = flight.distance_m() / fleet.nature.speed_mps;
-        let bill = Bill::new(seconds, flight.energy_j);
+        let bill = Bill::new(flight.seconds, flight.energy_j);
         let item = EnergyItem::Move;
         fleet.charge(flight.uav, &mut cells[index], item, bill, books);
         let uav = &mut fleet.world.uavs[index];
@@ -42,7 +41,7 @@ pub(super) fn redeploy(
             continue;
         }
         uav.position = flight.to;
-        flown_s[index] = seconds;
+        flown_s[index] = flight.seconds;
         books.tell(EventKind::UavMoved {
             uav: flight.uav,
             from_m: flight.from,
@@ -67,6 +66,8 @@ fn moves(
         FleetUav {
             id: uav.id,
             position: uav.position,
+            coverage_radius_m: uav.coverage_radius_m,
+            cruise: fleet.nature.airframe(*id).cruise,
             // A metre away from here may be a metre farther from home: it is paid twice.
             spare_j: ((uav.battery_j - needed_j) / 2.0).max(0.0),
             tx_power_w: uav.tx_power_w,
@@ -77,15 +78,14 @@ fn moves(
         return Vec::new();
     }
     let (nature, bits, round) = (&fleet.nature, fleet.model_bits, fleet.round);
-    let model_energy_j =
-        |from: &FleetUav, to: &FleetUav| nature.exchange_j(bits, &from.link_to(to, round));
+    let model_energy_j = |from: &FleetUav, to: &FleetUav| {
+        let hover_power_w = nature.airframe(from.id).hover_power_w;
+        nature.exchange_j(bits, &from.link_to(to, round), hover_power_w)
+    };
     let scene = Scene {
         area: &fleet.world.area,
-        coverage_radius_m: fleet.world.coverage_radius_m,
         devices: &fleet.world.devices.position,
         uavs: &uavs,
-        speed_mps: nature.speed_mps,
-        move_power_w: nature.flight.power_w(nature.speed_mps),
         model_energy_j: &model_energy_j,
     };
     let seed = fleet.scenario.seed;

@@ -142,8 +142,8 @@ impl Fleet {
         let (mut unable, mut able) = (Vec::new(), Vec::new());
         for due in dues {
             let uav = &self.world.uavs[due.uav.index()];
-            let needed_j = self.hovering_j(due.bill)
-                + books.waiting_j(slowest_s - due.bill.seconds)
+            let needed_j = self.hovering_j(uav.id, due.bill)
+                + books.waiting_j(uav.id, slowest_s - due.bill.seconds)
                 + self.flight_home(uav).joules;
             if checks && let Some(leaver) = if_below(uav, needed_j, books) {
                 books.depart(leaver.uav);
@@ -155,7 +155,7 @@ impl Fleet {
         books.time.add(TimeItem::Scoring, slowest(&able));
         let mut all_bore_it = true;
         for Due { uav, bill } in able {
-            let bill = Bill::new(bill.seconds, self.hovering_j(bill));
+            let bill = Bill::new(bill.seconds, self.hovering_j(uav, bill));
             let uav = &mut self.world.uavs[uav.index()];
             all_bore_it &= books.spend_or_fall(uav, EnergyItem::Scoring, bill);
         }
@@ -167,8 +167,8 @@ impl Fleet {
     }
 
     /// A bill's joules with those of hovering for its seconds.
-    fn hovering_j(&self, bill: Bill) -> f64 {
-        bill.joules + self.nature.hover(bill.seconds).joules
+    fn hovering_j(&self, uav: UavId, bill: Bill) -> f64 {
+        bill.joules + self.nature.hover(uav, bill.seconds).joules
     }
 
     /// Computing one UAV's personal model, as Eqs. (8) and (9) have it for devices.

@@ -94,7 +94,6 @@ impl Opening {
             world: &fleet.world,
             coverage: &self.coverage,
             answers: &self.answers,
-            altitude_m: fleet.nature.altitude_m,
             quality: learning.quality,
         }
     }

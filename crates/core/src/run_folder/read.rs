@@ -330,6 +330,7 @@ fn uav(row: &Row) -> Result<UavRecord, Error> {
         battery_before_j: row.get("battery_before_j")?,
         battery_after_j: row.get("battery_after_j")?,
         recharged_j: row.get("recharged_j")?,
+        harvested_j: row.get("harvested_j")?,
         energy: row.energy()?,
         time: row.uav_time()?,
         away_s: row.get("away_s")?,

@@ -9,7 +9,7 @@ use aerofed_nn::ModelSpec;
 
 use crate::reading::choices;
 
-use super::{Channel, DataSet, Layout, Mobility, Policy, Scenario, Span, ValidScenario, Weights};
+use super::{Channel, DataSet, Mobility, Policy, Scenario, Span, ValidScenario, Weights};
 
 /// Why a scenario is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -80,7 +80,10 @@ pub(super) fn within<T: PartialOrd + Display>(
     ))
 }
 
-fn span(field: &str, span: Span, range: RangeInclusive<f64>) -> Checked {
+pub(super) fn span(field: &str, span: Span, range: RangeInclusive<f64>) -> Checked {
+    if span.min == span.max {
+        return within(field, span.min, range);
+    }
     if range.contains(&span.min) && range.contains(&span.max) && span.min <= span.max {
         return Ok(());
     }
@@ -117,6 +120,8 @@ impl Scenario {
         within("area.height_m", self.area.height_m, 1.0..=1e7)?;
         self.check_devices()?;
         self.check_uavs()?;
+        self.check_flight()?;
+        self.check_battery()?;
         self.check_nature()?;
         self.check_data()?;
         self.check_learning()?;
@@ -158,25 +163,7 @@ impl Scenario {
         within("devices.deadline_s", devices.deadline_s, 0.0..=1e9)
     }
 
-    fn check_uavs(&self) -> Checked {
-        let uavs = &self.uavs;
-        within("uavs.count", uavs.count, 1..=10_000)?;
-        self.check_layout()?;
-        within("uavs.altitude_m", uavs.altitude_m, 1.0..=1e5)?;
-        within("uavs.coverage_radius_m", uavs.coverage_radius_m, 1.0..=1e7)?;
-        within("uavs.speed_mps", uavs.speed_mps, 0.1..=1e3)?;
-        within("uavs.hover_power_w", uavs.hover_power_w, 0.0..=1e6)?;
-        within("uavs.move_power_w", uavs.move_power_w, 0.0..=1e6)?;
-        within("uavs.battery_j", uavs.battery_j, 1.0..=1e12)?;
-        span("uavs.tx_power_w", uavs.tx_power_w, 1e-6..=1e4)?;
-        span("uavs.broadcast_power_w", uavs.broadcast_power_w, 1e-6..=1e4)?;
-        span("uavs.bandwidth_up_hz", uavs.bandwidth_up_hz, 1.0..=1e12)?;
-        span("uavs.bandwidth_down_hz", uavs.bandwidth_down_hz, 1.0..=1e12)?;
-        self.inside("uavs.base_m", self.base())?;
-        within("uavs.recharge_w", uavs.recharge_w, 0.0..=1e6)
-    }
-
-    fn inside(&self, field: &str, point: crate::vocabulary::Point) -> Checked {
+    pub(super) fn inside(&self, field: &str, point: crate::vocabulary::Point) -> Checked {
         let (width, height) = (self.area.width_m, self.area.height_m);
         if (0.0..=width).contains(&point.x_m) && (0.0..=height).contains(&point.y_m) {
             return Ok(());
@@ -186,31 +173,6 @@ impl Scenario {
             format_args!("[{}, {}]", point.x_m, point.y_m),
             format_args!("[x, y] inside the area, x 0 to {width}, y 0 to {height}"),
         ))
-    }
-
-    fn check_layout(&self) -> Checked {
-        let count = self.uavs.count;
-        match &self.uavs.layout {
-            Layout::Quincunx {} if count != 5 => Err(bad(
-                "uavs.layout.kind",
-                format_args!("\"quincunx\" with {count} UAVs"),
-                "quincunx for exactly 5 UAVs; auto, k_means or fixed for other counts",
-            )),
-            Layout::Fixed { positions_m } => {
-                if positions_m.len() != count {
-                    let given = format_args!("{} positions", positions_m.len()).to_string();
-                    return Err(bad(
-                        "uavs.layout.positions_m",
-                        given,
-                        format_args!("one per UAV, {count}"),
-                    ));
-                }
-                positions_m
-                    .iter()
-                    .try_for_each(|&p| self.inside("uavs.layout.positions_m", p))
-            }
-            Layout::Auto {} | Layout::Quincunx {} | Layout::KMeans {} => Ok(()),
-        }
     }
 
     fn check_nature(&self) -> Checked {

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use aerofed_data::PartitionKind;
 
 use super::{
-    AgentReward, AgentState, Aggregator, Allocation, Area, Association, Base, Channel, Data,
-    DataSet, Devices, Diversity, Fitness, Layout, Methods, Mobility, Model, Radio, Redeploy,
-    Reserve, Scenario, Selection, Span, Stop, TargetOn, Td3, Training, Uavs, Waiting, Weights,
+    AgentReward, AgentState, Aggregator, Allocation, Area, Association, Battery, Channel, Data,
+    DataSet, Devices, Diversity, Fitness, Flight, Methods, Mobility, Model, Radio, Redeploy,
+    Scenario, Selection, Solar, Span, Stop, TargetOn, Td3, Training, Uavs, Weights,
 };
 
 impl Default for Selection {
@@ -79,6 +79,9 @@ impl Default for Scenario {
             area: Area::default(),
             devices: Devices::default(),
             uavs: Uavs::default(),
+            flight: Flight::default(),
+            battery: Battery::default(),
+            solar: Solar::default(),
             radio: Radio::default(),
             channel: Channel::PowerLaw {
                 exponent_up: 3.0,
@@ -123,29 +126,6 @@ impl Default for Devices {
             fixed_time_s: 1e-3,
             tx_power_w: Span::new(0.2, 0.8),
             deadline_s: 0.0,
-        }
-    }
-}
-
-impl Default for Uavs {
-    fn default() -> Self {
-        Self {
-            count: 5,
-            layout: Layout::Auto {},
-            altitude_m: 150.0,
-            coverage_radius_m: 5_000.0,
-            speed_mps: 20.0,
-            hover_power_w: 100.0,
-            move_power_w: 160.0,
-            battery_j: 250e3,
-            tx_power_w: Span::new(0.5, 1.0),
-            broadcast_power_w: Span::new(0.3, 1.2),
-            bandwidth_up_hz: Span::new(20e6, 100e6),
-            bandwidth_down_hz: Span::new(20e6, 100e6),
-            base_m: Base::Middle,
-            reserve: Reserve::Return,
-            recharge_w: 400.0,
-            waiting: Waiting::Hover,
         }
     }
 }

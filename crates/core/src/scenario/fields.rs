@@ -133,7 +133,7 @@ mod tests {
         let fields = changes.iter().map(|change| change.field.as_str());
         assert_eq!(scenario.with_defaults(fields).unwrap(), Scenario::default());
         let some = scenario.with_defaults(["uavs.speed_mps"]).unwrap();
-        assert_eq!(some.uavs.speed_mps, 20.0);
+        assert_eq!(some.uavs.speed_mps, 20.0.into());
         assert_eq!(some.allocation.local_iterations, Some(9));
     }
 }

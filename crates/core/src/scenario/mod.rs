@@ -6,6 +6,7 @@
 //! variant.
 
 mod base;
+mod battery;
 mod check;
 mod commented;
 mod decisions;
@@ -13,6 +14,7 @@ mod defaults;
 mod diagnose;
 mod faults;
 mod fields;
+mod flight;
 mod layers;
 mod methods;
 mod plausible;
@@ -20,6 +22,7 @@ mod policy;
 mod selection;
 mod span;
 mod text;
+mod uavs;
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -30,6 +33,7 @@ use aerofed_nn::Layer;
 use serde::{Deserialize, Serialize};
 
 pub use base::Base;
+pub use battery::{Battery, Solar};
 pub use check::ScenarioError;
 pub use decisions::{
     Allocation, AllocationKind, Association, BandwidthSolver, P1Objective, Redeploy,
@@ -37,14 +41,14 @@ pub use decisions::{
 };
 pub use faults::{Fault, Moment};
 pub use fields::Change;
+pub use flight::{Flight, FlightPower, RotaryWing};
 pub use methods::{Ahfed, Fedprox, Methods, Oort};
 pub use plausible::Warning;
 pub use policy::{Policy, PolicyError};
 pub use selection::{AgentReward, AgentState, Diversity, Fitness, Selection, Td3};
 pub use span::Span;
 pub use text::{BUILT_IN, DEFAULTS, PAPER, QUICKSTART};
-
-use crate::vocabulary::Point;
+pub use uavs::{Layout, OneUav, Reserve, Speed, UavNumbers, Uavs, Waiting};
 
 /// A scenario as written. The defaults are the paper's settings, with waiting charged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,6 +70,12 @@ pub struct Scenario {
     pub devices: Devices,
     /// The UAVs above it.
     pub uavs: Uavs,
+    /// What flying takes, and the wind.
+    pub flight: Flight,
+    /// What batteries give, and how they charge.
+    pub battery: Battery,
+    /// What the sun adds.
+    pub solar: Solar,
     /// What all radio links share.
     pub radio: Radio,
     /// How much of a signal arrives.
@@ -157,81 +167,6 @@ pub struct Devices {
     pub tx_power_w: Span,
     /// Longest edge round a device puts up with (t^Max); 0: any.
     pub deadline_s: f64,
-}
-
-/// The UAVs; ranges are drawn uniformly per UAV.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Uavs {
-    /// How many (M).
-    pub count: usize,
-    /// Where they hover at first.
-    pub layout: Layout,
-    /// Height above ground (ℋ).
-    pub altitude_m: f64,
-    /// Ground distance up to which devices are covered.
-    pub coverage_radius_m: f64,
-    /// Flying speed (V_m).
-    pub speed_mps: f64,
-    /// Power while hovering.
-    pub hover_power_w: f64,
-    /// Power while flying.
-    pub move_power_w: f64,
-    /// Battery capacity, full at the start (E_m^Batt).
-    pub battery_j: f64,
-    /// Power of UAV-to-UAV links (p_m^U2U).
-    pub tx_power_w: Span,
-    /// Power of UAV-to-device links (p_m^U2D).
-    pub broadcast_power_w: Span,
-    /// Total uplink bandwidth of a cell (B_m^D2U).
-    pub bandwidth_up_hz: Span,
-    /// Total downlink bandwidth of a cell (B_m^U2D).
-    pub bandwidth_down_hz: Span,
-    /// Where UAVs recharge.
-    pub base_m: Base,
-    /// What the energy check keeps back.
-    pub reserve: Reserve,
-    /// Charging power at the base; 0: a UAV that left never returns.
-    pub recharge_w: f64,
-    /// What a UAV spends until the others are ready.
-    pub waiting: Waiting,
-}
-
-/// What a UAV spends that is done and waits for others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Waiting {
-    /// It hovers, at the power of hovering.
-    Hover,
-    /// Nothing, as Eqs. (17)-(26) are printed.
-    Free,
-}
-
-/// Initial UAV placement.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Layout {
-    /// `quincunx` for five UAVs, `k_means` otherwise.
-    Auto {},
-    /// Four at the quarter points and one in the middle; five UAVs only.
-    Quincunx {},
-    /// Centres of a k-means clustering of the devices.
-    KMeans {},
-    /// Given positions, one per UAV.
-    Fixed {
-        /// Where each UAV hovers.
-        positions_m: Vec<Point>,
-    },
-}
-
-/// What the energy check (15) keeps in the battery besides the next edge round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reserve {
-    /// The flight home and the hand-over before it.
-    Return,
-    /// Nothing: the paper's literal rule.
-    None,
 }
 
 /// What all radio links share.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use aerofed_data::PartitionKind;
 
-use super::{Channel, Scenario, Span};
+use super::{Channel, Scenario, Span, Speed};
 
 /// A value that is allowed and unusual.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,6 +34,9 @@ impl fmt::Display for Warning {
         }
     }
 }
+
+/// A speed that surprises nobody.
+const USUAL_SPEED_MPS: f64 = 20.0;
 
 /// What an unusual value may have been meant to be.
 type Hint = fn(f64) -> String;
@@ -119,6 +122,11 @@ impl Scenario {
         let one = |value: f64| [value, value];
         let span = |span: Span| [span.min, span.max];
         let (radios, bands, powers) = ([1e-3, 50.0], [1e4, 1e10], [10.0, 1e4]);
+        let speeds = match uavs.speed_mps {
+            Speed::Given(speeds) => span(speeds),
+            // As usual as the wing that it is the best speed of.
+            Speed::MaxRange | Speed::MaxEndurance => one(USUAL_SPEED_MPS),
+        };
         let mut rules = vec![
             Rule(
                 "area.width_m",
@@ -162,18 +170,13 @@ impl Scenario {
                 radios,
                 decibels,
             ),
-            Rule("uavs.altitude_m", one(uavs.altitude_m), [10.0, 1e4], none),
-            Rule(
-                "uavs.speed_mps",
-                one(uavs.speed_mps),
-                [1.0, 70.0],
-                kilometres_per_hour,
-            ),
-            Rule("uavs.hover_power_w", one(uavs.hover_power_w), powers, none),
-            Rule("uavs.move_power_w", one(uavs.move_power_w), powers, none),
+            Rule("uavs.altitude_m", span(uavs.altitude_m), [10.0, 1e4], none),
+            Rule("uavs.speed_mps", speeds, [1.0, 70.0], kilometres_per_hour),
+            Rule("uavs.hover_power_w", span(uavs.hover_power_w), powers, none),
+            Rule("uavs.move_power_w", span(uavs.move_power_w), powers, none),
             Rule(
                 "uavs.battery_j",
-                one(uavs.battery_j),
+                span(uavs.battery_j),
                 [3e3, 1e8],
                 watt_hours,
             ),
@@ -196,7 +199,7 @@ impl Scenario {
                 bands,
                 megahertz,
             ),
-            Rule("uavs.recharge_w", one(uavs.recharge_w), [10.0, 1e5], none),
+            Rule("uavs.recharge_w", span(uavs.recharge_w), [10.0, 1e5], none),
             Rule(
                 "radio.noise_dbm_per_hz",
                 one(radio.noise_dbm_per_hz),
@@ -259,7 +262,7 @@ impl Scenario {
     /// UAVs that together see next to nothing of the area, or each of them all of it.
     fn coverage(&self) -> Option<Warning> {
         let (width_m, height_m) = (self.area.width_m, self.area.height_m);
-        let (radius_m, count) = (self.uavs.coverage_radius_m, self.uavs.count);
+        let (radius_m, count) = (self.uavs.coverage_radius_m.max, self.uavs.count);
         let diagonal_m = width_m.hypot(height_m);
         let circles = std::f64::consts::PI * radius_m * radius_m * count as f64;
         let share = circles / (width_m * height_m);

@@ -3,11 +3,10 @@
 use std::fmt;
 
 use serde::de::{Error, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A quantity drawn uniformly per device or UAV. In files: `[min, max]`, or one number for both.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(into = "[f64; 2]")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
     /// The least value drawn.
     pub min: f64,
@@ -27,9 +26,19 @@ impl Span {
     }
 }
 
-impl From<Span> for [f64; 2] {
-    fn from(span: Span) -> Self {
-        [span.min, span.max]
+impl From<f64> for Span {
+    fn from(number: f64) -> Self {
+        Self::new(number, number)
+    }
+}
+
+/// One number where there is nothing to draw.
+impl Serialize for Span {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.min == self.max {
+            true => self.min.serialize(serializer),
+            false => [self.min, self.max].serialize(serializer),
+        }
     }
 }
 
@@ -45,7 +54,7 @@ impl<'de> Visitor<'de> for OneOrTwo {
     type Value = Span;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("two numbers [min, max], or one number for both")
+        f.write_str("a number, or two numbers [min, max] to draw from")
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<Span, E> {

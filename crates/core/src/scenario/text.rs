@@ -30,7 +30,7 @@ impl Scenario {
     /// ```
     /// use aerofed::Scenario;
     /// let scenario = Scenario::parse("[devices]\ncount = 20", &["uavs.speed_mps=15"])?;
-    /// assert_eq!((scenario.devices.count, scenario.uavs.speed_mps), (20, 15.0));
+    /// assert_eq!((scenario.devices.count, scenario.uavs.speed_mps), (20, 15.0.into()));
     /// # Ok::<(), aerofed::scenario::ScenarioError>(())
     /// ```
     ///
@@ -229,7 +229,7 @@ mod tests {
             seed: 9,
             ..paper
         };
-        expected.uavs.speed_mps = 15.0;
+        expected.uavs.speed_mps = 15.0.into();
         expected.stop.targets = vec![0.5];
         assert_eq!(mine, expected);
         assert!(!mine.to_toml().unwrap().contains("extends"));

@@ -25,3 +25,11 @@ impl Bill {
         }
     }
 }
+
+/// One after the other.
+impl std::ops::Add for Bill {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self::new(self.seconds + other.seconds, self.joules + other.joules)
+    }
+}

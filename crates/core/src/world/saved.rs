@@ -10,8 +10,16 @@ use crate::vocabulary::Point;
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SavedWorld {
     devices: Vec<Point>,
-    uavs: Vec<(Point, f64, Status)>,
+    uavs: Vec<SavedUav>,
     clock_s: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedUav {
+    position: Point,
+    battery_j: f64,
+    full_j: f64,
+    status: Status,
 }
 
 impl World {
@@ -19,7 +27,6 @@ impl World {
         // Spelled out: whoever adds a field decides here whether it changes.
         let Self {
             area: _,
-            coverage_radius_m: _,
             devices,
             uavs,
             clock_s,
@@ -38,14 +45,23 @@ impl World {
             let Uav {
                 id: _,
                 position,
+                altitude_m: _,
+                coverage_radius_m: _,
                 battery_j,
+                full_j,
+                recharge_w: _,
                 status,
                 tx_power_w: _,
                 broadcast_power_w: _,
                 bandwidth_up_hz: _,
                 bandwidth_down_hz: _,
             } = *uav;
-            (position, battery_j, status)
+            SavedUav {
+                position,
+                battery_j,
+                full_j,
+                status,
+            }
         };
         SavedWorld {
             devices: position.clone(),
@@ -64,8 +80,9 @@ impl World {
         }
         self.devices.position = saved.devices;
         self.grid.rebuild(&self.devices.position);
-        for (uav, (position, battery_j, status)) in self.uavs.iter_mut().zip(saved.uavs) {
-            (uav.position, uav.battery_j, uav.status) = (position, battery_j, status);
+        for (uav, saved) in self.uavs.iter_mut().zip(saved.uavs) {
+            (uav.position, uav.status) = (saved.position, saved.status);
+            (uav.battery_j, uav.full_j) = (saved.battery_j, saved.full_j);
         }
         self.clock_s = saved.clock_s;
         Ok(())
@@ -81,10 +98,13 @@ impl World {
                 && (0.0..=self.area.height_m).contains(&point.y_m))
         };
         let impossible = |amount: f64| !(amount >= 0.0 && amount.is_finite());
-        let odd_uav = |(at, battery_j, status): &(Point, f64, Status)| {
+        let odd_uav = |uav: &SavedUav| {
             let odd_return =
-                matches!(status, Status::Away { returns_at_s } if impossible(*returns_at_s));
-            outside(at) || impossible(*battery_j) || odd_return
+                matches!(uav.status, Status::Away { returns_at_s } if impossible(returns_at_s));
+            outside(&uav.position)
+                || impossible(uav.battery_j)
+                || impossible(uav.full_j)
+                || odd_return
         };
         let odd = saved.devices.iter().any(outside)
             || saved.uavs.iter().any(odd_uav)

@@ -164,7 +164,7 @@ pub(crate) fn assert_time_adds_up(record: &RoundRecord) {
 
 /// A battery's books: what came in went out, item by item.
 pub(crate) fn assert_balanced(uav: &UavRecord) {
-    let came_in = uav.battery_before_j + uav.recharged_j;
+    let came_in = uav.battery_before_j + uav.recharged_j + uav.harvested_j;
     let went_out = uav.battery_after_j + uav.energy.total_j();
     assert!(
         (came_in - went_out).abs() <= 1e-9 * came_in.max(1.0),

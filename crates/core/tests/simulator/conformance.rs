@@ -39,7 +39,7 @@ fn assert_books_balance(method: &str, outcome: &Outcome, full_j: f64) {
         let what = format!("{method}, round {}", record.round);
         for (uav, left_j) in record.uavs.iter().zip(&mut left_j) {
             assert_eq!(uav.battery_before_j, *left_j, "{what}");
-            let in_j = uav.battery_before_j + uav.recharged_j;
+            let in_j = uav.battery_before_j + uav.recharged_j + uav.harvested_j;
             assert_close(in_j, uav.battery_after_j + uav.energy.total_j(), &what);
             assert!(uav.battery_after_j >= 0.0, "{what}");
             *left_j = uav.battery_after_j;

@@ -259,9 +259,9 @@ fn devices(log: &RunLog) -> Chart {
 }
 
 fn batteries(log: &RunLog, uavs: usize) -> Chart {
-    let full_j = log.scenario.uavs.battery_j;
     let battery = |uav: usize| -> Named {
         let colour = palette::uav_colour(uav);
+        let full_j = log.scenario.full_battery_j(uav);
         let share = move |record: &RoundRecord| {
             let there = record.uavs.get(uav);
             let there = there.filter(|uav| uav.status != Status::Lost);

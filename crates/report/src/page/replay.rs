@@ -6,6 +6,7 @@ use aerofed::RoundRecord;
 use aerofed::geometry::Point;
 use aerofed::record::{EventKind, Part, TimeItem, UavRecord};
 use aerofed::run_folder::RunLog;
+use aerofed::scenario::UavNumbers;
 use aerofed::world::{Status, UavId};
 use serde::Serialize;
 
@@ -28,10 +29,10 @@ const MOST_UAVS: usize = 200;
 pub(super) struct Replay {
     label: String,
     area: [f64; 2],
-    radius: f64,
+    radius: Vec<f64>,
     base: Point,
     /// Of UAVs in flight, m/s.
-    speed: f64,
+    speed: Vec<f64>,
     /// All devices, drawn or not.
     devices: usize,
     /// Every so-and-so-many-th is drawn.
@@ -95,19 +96,20 @@ impl Replay {
         let step = seen.div_ceil(room).max(1);
         let fleet = records.first().map_or(0, |record| record.uavs.len());
         let uavs: Vec<usize> = sample(fleet, MOST_UAVS).collect();
+        let numbers: Vec<UavNumbers> = uavs.iter().map(|&uav| scenario.uav(uav)).collect();
         let view = View {
             places: uavs.iter().enumerate().map(|(p, &uav)| (uav, p)).collect(),
             uavs: &uavs,
             devices: (0..seen).step_by(step).collect(),
-            battery_j: scenario.uavs.battery_j,
+            full_j: (0..fleet).map(|uav| scenario.full_battery_j(uav)).collect(),
         };
         let every = records.first().map_or(1, |record| record.devices.every);
         Self {
             label,
             area: [scenario.area.width_m, scenario.area.height_m],
-            radius: scenario.uavs.coverage_radius_m,
+            radius: numbers.iter().map(|uav| uav.coverage_radius_m).collect(),
             base: scenario.base(),
-            speed: scenario.uavs.speed_mps,
+            speed: numbers.iter().map(|uav| uav.speed_mps).collect(),
             devices: scenario.devices.count,
             every: every.max(1) * step,
             rounds: records.len(),
@@ -124,7 +126,8 @@ struct View<'a> {
     places: HashMap<usize, usize>,
     /// Places in the sightings.
     devices: Vec<usize>,
-    battery_j: f64,
+    /// What each UAV's battery gives when it is full, J.
+    full_j: Vec<f64>,
 }
 
 impl View<'_> {
@@ -191,7 +194,7 @@ impl View<'_> {
 
     fn uav(&self, uav: &UavRecord) -> FrameUav {
         let charge = |joules: f64| {
-            let share = joules / self.battery_j;
+            let share = joules / self.full_j[uav.uav.index()];
             let share = if share.is_finite() { share } else { 0.0 };
             short(share.clamp(0.0, 1.0))
         };

@@ -224,7 +224,7 @@ fn circles_are_on_the_map_whole() {
     };
     let bounds = browser.eval("new Scene(DATA.replays[0]).bounds()");
     let bounds: [f64; 4] = serde_json::from_value(bounds).unwrap();
-    let radius_m = RUN.scenario.uavs.coverage_radius_m;
+    let radius_m = RUN.scenario.uavs.coverage_radius_m.max;
     let mut beyond = false;
     for uav in RUN.records.iter().flat_map(|record| &record.uavs) {
         let (x, y) = (uav.position_m.x_m, uav.position_m.y_m);

@@ -136,9 +136,11 @@ fn the_map_survives_anything() {
     record.uavs[1].battery_after_j = f64::NAN;
     record.test_accuracy = f64::NAN;
     record.clock_s = f64::NAN;
-    for capacity_j in [0.0, f64::NAN, -1.0] {
+    let mut world = RUN.outcome.world.clone();
+    for full_j in [0.0, f64::NAN, -1.0] {
         let far = Point::new(-1e300, f64::NAN);
-        check(&map_svg(&RUN.outcome.world, &record, far, capacity_j));
+        world.uavs[0].full_j = full_j;
+        check(&map_svg(&world, &record, far));
     }
     for settings in [
         ["area.width_m=1", "area.height_m=1", "uavs.count=1"],
@@ -165,7 +167,7 @@ fn a_crowd_is_sampled_and_the_map_says_so() {
     let mut record = RUN.last().clone();
     let uav = record.uavs[0].clone();
     record.uavs = vec![uav; 2_000];
-    let svg = map_svg(&world, &record, Point::new(0.0, 0.0), 1.0);
+    let svg = map_svg(&world, &record, Point::new(0.0, 0.0));
     let texts = texts(&check(&svg));
     for expected in [
         "5000 of 30\u{202f}000 devices drawn",

@@ -67,7 +67,7 @@ impl Choice<'_> {
             x_m: Vec::new(),
             y_m: Vec::new(),
         };
-        for device in counts.open_to(self.at, self.horizon_m) {
+        for device in counts.open_to(self.at, self.uav.coverage_radius_m, self.horizon_m) {
             open.x_m.push(device.x_m);
             open.y_m.push(device.y_m);
         }
@@ -89,8 +89,8 @@ impl Choice<'_> {
     }
 
     fn value(&self, open: &Open, post: Point) -> f64 {
-        let devices = open.count(post, self.fleet.coverage_radius_m) as f64;
-        let flight_j = self.fleet.flight_j(self.uav.position.distance(post));
+        let devices = open.count(post, self.uav.coverage_radius_m) as f64;
+        let flight_j = self.uav.cruise.flight(self.uav.position, post).joules;
         self.worth.device * devices - self.worth.kilojoule * flight_j / JOULES_PER_KJ
     }
 
@@ -101,7 +101,10 @@ impl Choice<'_> {
             post.x_m.clamp(0.0, self.fleet.area.width_m),
             post.y_m.clamp(0.0, self.fleet.area.height_m),
         );
-        let (distance_m, reach_m) = (home.distance(inside), self.fleet.reach_m(self.uav.spare_j));
+        let (distance_m, reach_m) = (
+            home.distance(inside),
+            self.uav.cruise.reach_m(self.uav.spare_j),
+        );
         if distance_m <= reach_m {
             inside
         } else {
@@ -110,7 +113,7 @@ impl Choice<'_> {
     }
 
     fn posts(&self, open: &Open, try_post: &mut impl FnMut(Point)) {
-        let radius_m = self.fleet.coverage_radius_m * (1.0 - HAIR);
+        let radius_m = self.uav.coverage_radius_m * (1.0 - HAIR);
         let home = self.uav.position;
         let all = open.x_m.len();
         // Two crossings for each pair of anchors, each tried on all open devices.
@@ -134,7 +137,7 @@ impl Choice<'_> {
     /// As near to home on the straight way as no device is lost. Sampled candidates leave some slack; complete ones none.
     fn pulled_home(&self, open: &Open, best: Improvement, now: f64) -> Improvement {
         let home = self.uav.position;
-        let radius_m = self.fleet.coverage_radius_m;
+        let radius_m = self.uav.coverage_radius_m;
         let length_m = home.distance(best.to);
         if length_m <= 0.0 {
             return best;

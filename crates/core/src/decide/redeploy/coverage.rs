@@ -9,7 +9,6 @@ use crate::vocabulary::Point;
 #[derive(Clone, Debug)]
 pub struct CoverageCounts {
     grid: Grid,
-    radius_m: f64,
     /// The devices in the grid's order, so that neighbours on the ground are neighbours in memory.
     points: Vec<Point>,
     counts: Vec<u32>,
@@ -22,7 +21,7 @@ pub struct CoverageCounts {
 const BUCKETS_PER_RADIUS: f64 = 8.0;
 
 impl CoverageCounts {
-    /// Devices that nobody covers yet.
+    /// Devices that nobody covers yet; `radius_m` is about how far UAVs will cover.
     #[must_use]
     pub fn new(area: &Area, radius_m: f64, devices: &[Point]) -> Self {
         let mut grid = Grid::new(area.width_m, area.height_m, radius_m / BUCKETS_PER_RADIUS);
@@ -34,7 +33,6 @@ impl CoverageCounts {
         grid.rebuild(&points);
         Self {
             grid,
-            radius_m,
             counts: vec![0; points.len()],
             points,
             order,
@@ -69,8 +67,8 @@ impl CoverageCounts {
     }
 
     /// A UAV appears.
-    pub fn add(&mut self, at: Point) {
-        for place in self.grid.search(&self.points, at, self.radius_m) {
+    pub fn add(&mut self, at: Point, radius_m: f64) {
+        for place in self.grid.search(&self.points, at, radius_m) {
             let count = &mut self.counts[place as usize];
             self.covered += usize::from(*count == 0);
             *count += 1;
@@ -78,8 +76,8 @@ impl CoverageCounts {
     }
 
     /// A UAV that was added at this point leaves.
-    pub fn remove(&mut self, at: Point) {
-        for place in self.grid.search(&self.points, at, self.radius_m) {
+    pub fn remove(&mut self, at: Point, radius_m: f64) {
+        for place in self.grid.search(&self.points, at, radius_m) {
             let count = &mut self.counts[place as usize];
             *count = count.saturating_sub(1);
             self.covered -= usize::from(*count == 0);
@@ -87,32 +85,37 @@ impl CoverageCounts {
     }
 
     /// A UAV goes from one point to another.
-    pub fn shift(&mut self, from: Point, to: Point) {
-        self.remove(from);
-        self.add(to);
+    pub fn shift(&mut self, from: Point, to: Point, radius_m: f64) {
+        self.remove(from, radius_m);
+        self.add(to, radius_m);
     }
 
     /// How many devices one more UAV at this point would cover.
     #[must_use]
-    pub fn within(&self, at: Point) -> usize {
-        self.grid.search(&self.points, at, self.radius_m).count()
+    pub fn within(&self, at: Point, radius_m: f64) -> usize {
+        self.grid.search(&self.points, at, radius_m).count()
     }
 
     /// How many devices a UAV would cover at this point that nobody in the counts covers. Without the UAV itself in the
     /// counts, this is its marginal coverage.
     #[must_use]
-    pub fn gain(&self, at: Point) -> usize {
+    pub fn gain(&self, at: Point, radius_m: f64) -> usize {
         self.grid
-            .search(&self.points, at, self.radius_m)
+            .search(&self.points, at, radius_m)
             .filter(|&place| self.counts[place as usize] == 0)
             .count()
     }
 
     /// The devices up to `reach_m` beyond the coverage of a UAV at this point that only it covers, or nobody.
-    pub(super) fn open_to(&self, at: Point, reach_m: f64) -> impl Iterator<Item = Point> {
-        let inside = self.radius_m * self.radius_m;
+    pub(super) fn open_to(
+        &self,
+        at: Point,
+        radius_m: f64,
+        reach_m: f64,
+    ) -> impl Iterator<Item = Point> {
+        let inside = radius_m * radius_m;
         self.grid
-            .search(&self.points, at, self.radius_m + reach_m)
+            .search(&self.points, at, radius_m + reach_m)
             .map(|place| (self.points[place as usize], self.counts[place as usize]))
             .filter(move |(point, count)| *count == u32::from(point.distance_squared(at) <= inside))
             .map(|(point, _)| point)
@@ -139,10 +142,10 @@ mod tests {
             let area = Area { width_m: 1_000.0, height_m: 600.0 };
             let mut index = CoverageCounts::new(&area, radius_m, &devices);
             let mut uavs = start;
-            uavs.iter().for_each(|&at| index.add(at));
+            uavs.iter().for_each(|&at| index.add(at, radius_m));
             for (who, to) in moves {
                 let who = who % uavs.len();
-                index.shift(uavs[who], to);
+                index.shift(uavs[who], to, radius_m);
                 uavs[who] = to;
             }
             let covers = |uav: Point, device: Point| uav.distance_squared(device) <= radius_m * radius_m;
@@ -153,11 +156,11 @@ mod tests {
             prop_assert_eq!(index.covered(), recount.iter().filter(|&&c| c > 0).count());
             let probe = Point::new(500.0, 300.0);
             let gain = devices.iter().zip(&recount).filter(|&(&d, &c)| c == 0 && covers(probe, d)).count();
-            prop_assert_eq!(index.gain(probe), gain);
+            prop_assert_eq!(index.gain(probe, radius_m), gain);
             let only = |d: &Point| uavs[1..].iter().all(|&u| !covers(u, *d));
             let near = |d: &Point| d.distance_squared(uavs[0]) <= (radius_m + 90.0) * (radius_m + 90.0);
             prop_assert_eq!(
-                index.open_to(uavs[0], 90.0).count(),
+                index.open_to(uavs[0], radius_m, 90.0).count(),
                 devices.iter().filter(|d| only(d) && near(d)).count()
             );
             prop_assert_eq!(index.per_device(), recount);

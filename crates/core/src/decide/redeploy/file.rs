@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::FleetUav;
+use crate::nature::flight::Cruise;
 use crate::reading::from_json;
 use crate::vocabulary::Point;
 use crate::world::UavId;
@@ -60,6 +61,8 @@ impl FleetFile {
         let uav = |(id, uav): (usize, &UavEntry)| FleetUav {
             id: UavId(id as u32),
             position: uav.position_m,
+            coverage_radius_m: self.coverage_radius_m,
+            cruise: Cruise::calm(self.speed_mps, self.move_power_w),
             spare_j: uav.battery_j - uav.reserve_j,
             tx_power_w,
         };

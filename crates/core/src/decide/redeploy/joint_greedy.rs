@@ -59,7 +59,8 @@ impl Redeployment for JointGreedy {
                     failures[me] = PATIENCE;
                     continue;
                 }
-                counts.remove(at[me]);
+                let radius_m = fleet.uavs[me].coverage_radius_m;
+                counts.remove(at[me], radius_m);
                 if let Some(to) = self.step(fleet, &counts, &at, me, hub, rng) {
                     at[me] = to;
                     path_m[me] += self.step_m;
@@ -67,13 +68,11 @@ impl Redeployment for JointGreedy {
                 } else {
                     failures[me] += 1;
                 }
-                counts.add(at[me]);
+                counts.add(at[me], radius_m);
             }
         }
         let moved = fleet.uavs.iter().zip(at);
-        moved
-            .filter_map(|(uav, to)| Move::of(fleet, uav, to))
-            .collect()
+        moved.filter_map(|(uav, to)| Move::of(uav, to)).collect()
     }
 }
 
@@ -81,7 +80,10 @@ impl JointGreedy {
     /// With free energy two UAVs could chase each other for ever: twice around the area is enough for anybody.
     fn longest_m(&self, fleet: &Fleet, me: usize) -> f64 {
         let around_m = 2.0 * (fleet.area.width_m + fleet.area.height_m);
-        fleet.reach_m(fleet.uavs[me].spare_j).min(2.0 * around_m)
+        fleet.uavs[me]
+            .cruise
+            .reach_m(fleet.uavs[me].spare_j)
+            .min(2.0 * around_m)
     }
 
     fn step(
@@ -93,9 +95,10 @@ impl JointGreedy {
         hub: usize,
         rng: &mut Random,
     ) -> Option<Point> {
+        let radius_m = fleet.uavs[me].coverage_radius_m;
         let exchange_j = |here: Point| self.rounds_ahead * exchange_j(fleet, at, me, hub, here);
-        let (covered, exchange_now_j) = (others.gain(at[me]) as f64, exchange_j(at[me]));
-        let move_j = fleet.flight_j(self.step_m);
+        let (covered, exchange_now_j) = (others.gain(at[me], radius_m) as f64, exchange_j(at[me]));
+        let move_j = fleet.uavs[me].cruise.most_j(self.step_m);
         let turn = rng.random::<f64>() * TAU;
         (0..self.directions)
             .map(|i| {
@@ -104,7 +107,7 @@ impl JointGreedy {
             })
             .filter(|&to| fleet.contains(to))
             .map(|to| {
-                let growth = (others.gain(to) as f64 - covered) / covered.max(1.0);
+                let growth = (others.gain(to, radius_m) as f64 - covered) / covered.max(1.0);
                 let energy_kj = (move_j + exchange_j(to) - exchange_now_j) / JOULES_PER_KJ;
                 let benefit = self.coverage_weight * growth - self.energy_weight * energy_kj;
                 (benefit, to)

@@ -61,9 +61,7 @@ impl Redeployment for MarginalGains {
             }
         }
         let moved = fleet.uavs.iter().zip(climb.at);
-        moved
-            .filter_map(|(uav, to)| Move::of(fleet, uav, to))
-            .collect()
+        moved.filter_map(|(uav, to)| Move::of(uav, to)).collect()
     }
 }
 
@@ -133,8 +131,8 @@ impl<'a> Climb<'a> {
         climb
     }
 
-    fn horizon_m(&self) -> f64 {
-        self.settings.horizon * self.fleet.coverage_radius_m
+    fn horizon_m(&self, who: usize) -> f64 {
+        self.settings.horizon * self.fleet.uavs[who].coverage_radius_m
     }
 
     /// Queues the best moves of these UAVs.
@@ -145,7 +143,7 @@ impl<'a> Climb<'a> {
                 uav: &self.fleet.uavs[who],
                 at: self.at[who],
                 worth: self.worth,
-                horizon_m: self.horizon_m(),
+                horizon_m: self.horizon_m(who),
                 effort: self.settings.effort,
             };
             Entry {
@@ -185,10 +183,12 @@ impl<'a> Climb<'a> {
     /// Moves a UAV, and has everybody look again who may feel it.
     fn shift(&mut self, who: usize, to: Point) {
         let from = std::mem::replace(&mut self.at[who], to);
-        self.counts.shift(from, to);
+        let radius_m = self.fleet.uavs[who].coverage_radius_m;
+        self.counts.shift(from, to, radius_m);
         // Counts have changed within a radius of either position; UAVs look at devices up to a radius and the horizon away.
-        let felt_m = 2.0 * self.fleet.coverage_radius_m + self.horizon_m();
         for (near, &post) in self.at.iter().enumerate() {
+            let own_m = self.fleet.uavs[near].coverage_radius_m;
+            let felt_m = radius_m + own_m + self.horizon_m(near);
             if post.distance(from).min(post.distance(to)) > felt_m {
                 continue;
             }

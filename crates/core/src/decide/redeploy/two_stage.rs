@@ -75,7 +75,7 @@ impl Redeployment for TwoStage {
         let mut others = fleet.coverage();
         let mut moves = Vec::new();
         for uav in fleet.uavs {
-            others.remove(uav.position);
+            others.remove(uav.position, uav.coverage_radius_m);
             let mut walk = Walk {
                 at: uav.position,
                 path_m: 0.0,
@@ -83,8 +83,8 @@ impl Redeployment for TwoStage {
             for search in [&self.rough, &self.precise] {
                 self.search(fleet, uav, search, &others, &mut walk, rng);
             }
-            others.add(walk.at);
-            moves.extend(Move::of(fleet, uav, walk.at));
+            others.add(walk.at, uav.coverage_radius_m);
+            moves.extend(Move::of(uav, walk.at));
         }
         moves
     }
@@ -97,10 +97,10 @@ struct Walk {
 }
 
 impl TwoStage {
-    fn measure(&self, others: &CoverageCounts, at: Point) -> f64 {
+    fn measure(&self, others: &CoverageCounts, uav: &FleetUav, at: Point) -> f64 {
         let devices = match self.coverage {
-            CoverageMeasure::Marginal => others.gain(at),
-            CoverageMeasure::Own => others.within(at),
+            CoverageMeasure::Marginal => others.gain(at, uav.coverage_radius_m),
+            CoverageMeasure::Own => others.within(at, uav.coverage_radius_m),
         };
         devices as f64
     }
@@ -114,9 +114,9 @@ impl TwoStage {
         walk: &mut Walk,
         rng: &mut Random,
     ) {
-        let step_kj = fleet.flight_j(search.step_m) / JOULES_PER_KJ;
-        let reach_m = fleet.reach_m(uav.spare_j);
-        let mut covered = self.measure(others, walk.at);
+        let step_kj = uav.cruise.most_j(search.step_m) / JOULES_PER_KJ;
+        let reach_m = uav.cruise.reach_m(uav.spare_j);
+        let mut covered = self.measure(others, uav, walk.at);
         let (mut steps, mut failures) = (0.0, 0);
         while failures < search.patience && walk.path_m + search.step_m <= reach_m {
             // A failed try must not repeat itself.
@@ -125,7 +125,7 @@ impl TwoStage {
             let best = (0..search.directions)
                 .map(|i| stepped(walk.at, angle(i), search.step_m))
                 .filter(|&to| fleet.contains(to))
-                .map(|to| (self.measure(others, to), to))
+                .map(|to| (self.measure(others, uav, to), to))
                 .reduce(|best, next| if next.0 > best.0 { next } else { best });
             let cost = self.movement_weight * (steps + 1.0) * step_kj;
             // Who covers nobody gains by the first device as if it doubled its coverage.

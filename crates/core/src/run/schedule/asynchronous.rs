@@ -334,6 +334,7 @@ impl Round<'_, '_> {
         self.books.end_round(&mut self.fleet.world.uavs, round_s);
         let cells = &mut self.passes.cells;
         self.fleet.leak(time_s, cells, &mut self.books);
+        self.fleet.harvest(time_s, &mut self.books);
         self.passes.drop_gone(&self.fleet.world.uavs);
         let gone = |uav: UavId| !self.fleet.world.uavs[uav.index()].is_active();
         self.passes.tiers.retire(gone);
@@ -410,7 +411,7 @@ mod tests {
         passes.cells[0].cost.slowest.upload_s = 2.0;
         let mut round = Round {
             passes: &mut passes,
-            books: Books::open(2, simulation.world(), 0.0),
+            books: Books::open(2, simulation.world(), |_| 0.0),
             fleet: &mut simulation.fleet,
             learning: &mut simulation.learning,
             decisions: Decisions::of(&mut method),

@@ -47,7 +47,6 @@ pub struct AgentView {
     least_threshold: f64,
     least_share: f64,
     most_share: f64,
-    battery_j: f64,
     /// Each UAV's last edge model.
     edge_models: Vec<Option<Quality>>,
     /// The global model's loss and accuracy without the noise of single rounds.
@@ -87,7 +86,6 @@ impl AgentView {
             least_threshold,
             least_share,
             most_share,
-            battery_j: scenario.uavs.battery_j,
             edge_models: vec![None; scenario.uavs.count],
             smoothed: None,
             cost: None,
@@ -137,7 +135,7 @@ impl AgentView {
                         model.accuracy,
                         covered.len() as f64 / share,
                         loads[index] / mean_load,
-                        world.uavs[index].battery_j / self.battery_j,
+                        world.uavs[index].battery_j / world.uavs[index].full_j,
                     ];
                     let sorted = ascending(covered);
                     values.extend(AgentState::QUANTILES.map(|share| quantile(&sorted, share)));

@@ -31,7 +31,6 @@ impl Round<'_, '_> {
             world: &fleet.world,
             coverage: &coverage,
             answers: &[],
-            altitude_m: fleet.nature.altitude_m,
             quality: self.learning.quality,
         };
         let pass = self.passes.begun;
@@ -110,7 +109,7 @@ impl Round<'_, '_> {
         let link_s = self.fleet.crossing_s(sender, uav)?;
         let relay_s = self.passes.cells[id.index()].relay_s;
         let fetch_s = link_s + relay_s;
-        let hover_j = self.fleet.nature.hover(fetch_s).joules;
+        let hover_j = self.fleet.nature.hover(id, fetch_s).joules;
         let bills = [
             (
                 aggregator,
@@ -303,7 +302,7 @@ impl Round<'_, '_> {
     /// to go to another aggregator, or is lost.
     pub(super) fn arrive(&mut self, id: UavId, to: UavId, handover_s: f64) -> Result<bool, Error> {
         let index = id.index();
-        let bill = Bill::beside(self.fleet.nature.hover(handover_s).joules);
+        let bill = Bill::beside(self.fleet.nature.hover(id, handover_s).joules);
         let cell = &mut self.passes.cells[index];
         let item = EnergyItem::OffloadHover;
         self.fleet.charge(id, cell, item, bill, &mut self.books);
