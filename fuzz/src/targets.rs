@@ -90,11 +90,8 @@ pub fn fleet(data: &[u8]) {
             width_m: file.area_m[0],
             height_m: file.area_m[1],
         },
-        coverage_radius_m: file.coverage_radius_m,
         devices: &file.devices_m,
         uavs: &uavs,
-        speed_mps: file.speed_mps,
-        move_power_w: file.move_power_w,
         model_energy_j: &|from, to| from.tx_power_w * from.position.distance(to.position),
     };
     let methods: [Box<dyn Redeployment>; 3] = [

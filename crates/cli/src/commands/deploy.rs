@@ -138,12 +138,13 @@ fn answer(method: MethodName, fleet: &Fleet, moves: &[Move], posts: &[(Point, Po
     }
     let mut uavs: Vec<UavAnswer> = posts
         .iter()
-        .map(|&(from_m, to_m)| UavAnswer {
+        .zip(fleet.uavs)
+        .map(|(&(from_m, to_m), uav)| UavAnswer {
             from_m,
             to_m,
             distance_m: 0.0,
             energy_j: 0.0,
-            covered: after.within(to_m),
+            covered: after.within(to_m, uav.coverage_radius_m),
         })
         .collect();
     for m in moves {

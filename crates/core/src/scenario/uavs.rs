@@ -6,7 +6,7 @@ use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::check::{Checked, bad, span, within};
-use super::{Base, Flight, FlightPower, Scenario, Span};
+use super::{Base, FlightPower, Scenario, Span};
 use crate::seed::{Stream, stream};
 use crate::vocabulary::Point;
 
@@ -355,54 +355,36 @@ impl Scenario {
     }
 
     fn check_speed(&self, field: &str, speed: Speed) -> Checked {
-        let Flight {
-            power, wind_mps, ..
-        } = &self.flight;
-        match speed {
-            Speed::Given(values) => {
-                let wind = wind_mps[0].hypot(wind_mps[1]);
+        let slowest_mps = match (speed, &self.flight.power) {
+            (Speed::Given(values), _) => {
                 span(field, values, SPEEDS[0]..=SPEEDS[1])?;
-                match values.min * MOST_WIND < wind {
-                    true => Err(bad(
-                        field,
-                        values.min,
-                        format_args!(
-                            "at least {:.1}: `flight.wind_mps` is {wind:.1} m/s, and whoever flies against it must get on",
-                            wind / MOST_WIND
-                        ),
-                    )),
-                    false => Ok(()),
-                }
+                values.min
             }
-            Speed::MaxRange | Speed::MaxEndurance => match power {
-                FlightPower::RotaryWing(wing) => {
-                    let wind = wind_mps[0].hypot(wind_mps[1]);
-                    let (slowest, _) = wing.most_enduring();
-                    match slowest * MOST_WIND < wind {
-                        true => Err(bad(
-                            "flight.wind_mps",
-                            format_args!("{wind:.1} m/s"),
-                            format_args!(
-                                "up to {:.1} m/s: UAVs that fly at {slowest:.1} m/s must get on against it",
-                                slowest * MOST_WIND
-                            ),
-                        )),
-                        false => Ok(()),
-                    }
-                }
-                FlightPower::Constant {} => Err(bad(
+            (Speed::MaxRange, FlightPower::RotaryWing(wing)) => wing.farthest().0,
+            (Speed::MaxEndurance, FlightPower::RotaryWing(wing)) => wing.most_enduring().0,
+            (Speed::MaxRange | Speed::MaxEndurance, FlightPower::Constant {}) => {
+                let word = match speed {
+                    Speed::MaxRange => MAX_RANGE,
+                    _ => MAX_ENDURANCE,
+                };
+                return Err(bad(
                     field,
-                    format_args!(
-                        "{:?}",
-                        if speed == Speed::MaxRange {
-                            MAX_RANGE
-                        } else {
-                            MAX_ENDURANCE
-                        }
-                    ),
+                    format_args!("{word:?}"),
                     "a number: with `flight.power.kind` = \"constant\" no speed is better than another; \"rotary_wing\" has a best one",
-                )),
-            },
+                ));
+            }
+        };
+        let [east, north] = self.flight.wind_mps;
+        let most_mps = MOST_WIND * slowest_mps;
+        match east.hypot(north) <= most_mps {
+            true => Ok(()),
+            false => Err(bad(
+                "flight.wind_mps",
+                format_args!("[{east}, {north}], {:.1} m/s", east.hypot(north)),
+                format_args!(
+                    "up to {most_mps:.1} m/s: UAVs that fly at {slowest_mps:.1} m/s must get on against it"
+                ),
+            )),
         }
     }
 

@@ -43,7 +43,7 @@ proptest! {
             "stop.max_rounds=5",
         ]);
         let outcome = run(&scenario, 2);
-        let mut left: Vec<f64> = vec![scenario.uavs.battery_j; uavs];
+        let mut left: Vec<f64> = vec![scenario.full_battery_j(0); uavs];
         let mut clock_s = 0.0;
         for record in &outcome.records {
             assert_time_adds_up(record);

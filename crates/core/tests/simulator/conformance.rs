@@ -90,7 +90,7 @@ fn books_balance_and_nobody_trains_twice() {
         );
         let outcome = run(&scenario, 2);
         assert_eq!(outcome.summary.stopped_by, StoppedBy::MaxRounds, "{name}");
-        assert_books_balance(name, &outcome, scenario.uavs.battery_j);
+        assert_books_balance(name, &outcome, scenario.full_battery_j(0));
         for record in &outcome.records {
             assert!(
                 record.aggregator.is_some() && record.updates_computed > 0,
@@ -187,7 +187,7 @@ fn faults_are_survived_and_accounted_for() {
             let outcome = run(&scenario, 2);
             let what = format!("{name}, {fault}");
             assert_eq!(outcome.summary.stopped_by, StoppedBy::MaxRounds, "{what}");
-            assert_books_balance(&what, &outcome, scenario.uavs.battery_j);
+            assert_books_balance(&what, &outcome, scenario.full_battery_j(0));
             assert!(outcome.weights.iter().all(|w| w.is_finite()), "{what}");
             assert!(outcome.records[3].aggregator.is_some(), "{what}");
             let gone = match fault {
@@ -245,7 +245,7 @@ fn batteries_end_and_the_run_does_too() {
         );
         let outcome = run(&scenario, 2);
         assert_eq!(outcome.summary.stopped_by, StoppedBy::NoUavLeft, "{name}");
-        assert_books_balance(name, &outcome, scenario.uavs.battery_j);
+        assert_books_balance(name, &outcome, scenario.full_battery_j(0));
         let careful = Method::of(&scenario).unwrap().checks_energy;
         assert!(!careful || outcome.summary.updates_lost == 0, "{name}");
     });

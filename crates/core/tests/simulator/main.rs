@@ -12,6 +12,7 @@ mod determinism;
 mod examples;
 mod faults;
 mod feedback;
+mod fleets;
 mod inputs;
 mod learners;
 mod learning;

@@ -62,6 +62,34 @@ fn oddity() -> impl Strategy<Value = String> {
         span("uavs.bandwidth_up_hz", 1.0, 1e12),
         span("uavs.bandwidth_down_hz", 1.0, 1e12),
         number("uavs.recharge_w", 1e-3, 1e6),
+        span("uavs.altitude_m", 1.0, 1e4),
+        span("uavs.coverage_radius_m", 100.0, 1e5),
+        span("uavs.battery_j", 1e3, 1e6),
+        span("uavs.speed_mps", 0.1, 1e3),
+        number("battery.usable", 0.01, 1.0),
+        number("battery.taper_from", 1e-3, 1.0),
+        number("battery.taper_to", 1e-3, 1.0),
+        number("battery.ageing_per_cycle", 1e-6, 1.0),
+        number("solar.uav_w", 1e-3, 1e6),
+        number("solar.base_w", 1e-3, 1e6),
+        number("solar.start_h", 1e-3, 24.0),
+        number("flight.climb_mps", 0.1, 100.0),
+        number("flight.descent_mps", 0.1, 100.0),
+        one_of("flight.power.kind", &["rotary_wing"]),
+        one_of(
+            "flight",
+            &[
+                "{ power = { kind = \"rotary_wing\", weight_n = 100.0, disc_area_m2 = 0.79 }, wind_mps = [-6.0, 4.0], climb_mps = 3.0 }",
+                "{ wind_mps = [9.0, 0.0], climb_mps = 2.0, descent_mps = 1.0 }",
+            ],
+        ),
+        one_of(
+            "uavs.each",
+            &[
+                "[{uav = 0, battery_j = 3e4, altitude_m = 20.0, coverage_radius_m = 9e3}]",
+                "[{uav = 0, speed_mps = 90.0, recharge_w = 0.0, tx_power_w = 2.0, bandwidth_up_hz = 1e5}]",
+            ],
+        ),
         number("radio.noise_dbm_per_hz", -250.0, -1.0),
         number("radio.uav_link_bandwidth_hz", 1.0, 1e12),
         number("channel.exponent_up", 1.0, 6.0),
@@ -217,7 +245,7 @@ fn check_association(record: &RoundRecord, before: &World, after: &World) {
             let twice = std::mem::replace(&mut taken[device.index()], true);
             assert!(!twice, "{device:?} trains twice");
             let distance_m = after.devices.position[device.index()].distance(was.position);
-            let reach_m = after.coverage_radius_m * (1.0 + 1e-12);
+            let reach_m = was.coverage_radius_m * (1.0 + 1e-12);
             assert!(distance_m <= reach_m, "{device:?} is not covered");
         }
     }

@@ -6,6 +6,7 @@ use aerofed::decide::redeploy::{
     Redeployment, Stay, TwoStage,
 };
 use aerofed::geometry::Point;
+use aerofed::nature::flight::Cruise;
 use aerofed::scenario::Area;
 use aerofed::seed::{Stream, stream};
 use aerofed::world::UavId;
@@ -38,6 +39,8 @@ fn uavs(posts: &[Point], spare_j: f64) -> Vec<FleetUav> {
     let uav = |(id, &position)| FleetUav {
         id: UavId(id as u32),
         position,
+        coverage_radius_m: RADIUS_M,
+        cruise: Cruise::calm(20.0, 160.0),
         spare_j,
         tx_power_w: 0.7,
     };
@@ -47,11 +50,8 @@ fn uavs(posts: &[Point], spare_j: f64) -> Vec<FleetUav> {
 fn fleet<'a>(devices: &'a [Point], uavs: &'a [FleetUav]) -> Fleet<'a> {
     Fleet {
         area: &AREA,
-        coverage_radius_m: RADIUS_M,
         devices,
         uavs,
-        speed_mps: 20.0,
-        move_power_w: 160.0,
         model_energy_j: &|from, to| 1e-3 * from.position.distance(to.position),
     }
 }
@@ -62,10 +62,10 @@ fn redeploy(method: &mut dyn Redeployment, fleet: &Fleet, seed: u64) -> Vec<Move
 
 /// How many devices are covered once the moves are made.
 fn covered_after(fleet: &Fleet, moves: &[Move]) -> usize {
-    let mut counts = CoverageCounts::new(fleet.area, fleet.coverage_radius_m, fleet.devices);
+    let mut counts = CoverageCounts::new(fleet.area, RADIUS_M, fleet.devices);
     for uav in fleet.uavs {
         let moved = moves.iter().find(|m| m.uav == uav.id);
-        counts.add(moved.map_or(uav.position, |m| m.to));
+        counts.add(moved.map_or(uav.position, |m| m.to), uav.coverage_radius_m);
     }
     counts.covered()
 }
@@ -270,13 +270,13 @@ fn the_number_of_threads_changes_nothing() {
     };
     let devices: Vec<Point> = (0..3_000).map(|_| point()).collect();
     let posts: Vec<Point> = (0..40).map(|_| point()).collect();
-    let uavs = uavs(&posts, 250e3);
+    let mut uavs = uavs(&posts, 250e3);
+    for (uav, more) in uavs.iter_mut().zip(0..) {
+        uav.coverage_radius_m = 1_200.0 + 20.0 * f64::from(more);
+    }
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        let fleet = Fleet {
-            coverage_radius_m: 1_500.0,
-            ..fleet(&devices, &uavs)
-        };
+        let fleet = fleet(&devices, &uavs);
         let mut method = MarginalGains::default();
         let pool = pool.build().unwrap();
         pool.install(|| redeploy(&mut method, &fleet, 1))

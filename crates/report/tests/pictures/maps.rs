@@ -119,7 +119,7 @@ fn colours_follow_who_trained_whom() {
 #[test]
 fn batteries_and_absences_are_told() {
     let mut record = RUN.last().clone();
-    record.uavs[0].battery_after_j = 0.25 * RUN.scenario.uavs.battery_j;
+    record.uavs[0].battery_after_j = 0.25 * RUN.scenario.full_battery_j(0);
     record.uavs[1].status = Status::Away { returns_at_s: 9.0 };
     record.uavs[2].status = Status::Lost;
     record.aggregator = None;
