@@ -55,7 +55,7 @@ fn the_replay_moves_and_tells_each_round() {
             "[...document.querySelectorAll('.fleet .percent')].map((b) => b.textContent)";
         let shown = browser.eval(batteries);
         for (uav, shown) in record.uavs.iter().zip(shown.as_array().unwrap()) {
-            let share = 100.0 * uav.battery_after_j / RUN.scenario.uavs.battery_j;
+            let share = 100.0 * uav.battery_after_j / RUN.scenario.full_battery_j(0);
             let expected = match uav.status.name() {
                 "lost" => "–".into(),
                 _ => format!("{share:.0}\u{a0}%"),
@@ -99,7 +99,7 @@ fn the_replay_shows_the_numbers_of_its_moment() {
              return [scene.clock, scene.energy, scene.uavs[0].charge]; }})()"
         )
     };
-    let full_j = RUN.scenario.uavs.battery_j;
+    let full_j = RUN.scenario.full_battery_j(0);
     let told = |record: &RoundRecord| {
         let charge = record.uavs[0].battery_after_j / full_j;
         [record.clock_s, record.cumulative_energy_j, charge]
