@@ -233,7 +233,7 @@ pub(super) const SETTINGS: &[(&[&str], &[&str])] = &[
         &["uavs.bandwidth_up_hz=wide"],
         &[
             "`uavs.bandwidth_up_hz` is \"wide\"",
-            "two numbers [min, max], or one number",
+            "a number, or two numbers [min, max]",
         ],
     ),
     (
@@ -282,6 +282,56 @@ pub(super) const SETTINGS: &[(&[&str], &[&str])] = &[
         &["`faults[0].power_w` exists for kind = \"leak\"; this is \"loss\""],
     ),
     (&["seed"], &["`--set seed`", "PATH=VALUE"]),
+    (
+        &["uavs.speed_mps=max_range"],
+        &[
+            "`uavs.speed_mps` is \"max_range\"",
+            "\"rotary_wing\" has a best one",
+        ],
+    ),
+    (
+        &["uavs.speed_mps=fast"],
+        &["`uavs.speed_mps` is \"fast\"", "\"max_range\""],
+    ),
+    (
+        &["flight.wind_mps=[19, 0]"],
+        &["`flight.wind_mps` is [19, 0], 19.0 m/s", "up to 18.0 m/s"],
+    ),
+    (
+        &["flight.power.kind=rotary_wing", "uavs.hover_power_w=120"],
+        &["`uavs.hover_power_w` is 120", "\"rotary_wing\" computes it"],
+    ),
+    (
+        &["flight.power.kind=rotary_wing", "flight.power.weight_n=0"],
+        &["`flight.power.weight_n` is 0, allowed: 0.1 to"],
+    ),
+    (
+        &["uavs.each=[{uav = 5, battery_j = 1e5}]"],
+        &["`uavs.each[0].uav` is 5, allowed: 0 to 4"],
+    ),
+    (
+        &["uavs.each=[{uav = 1}, {uav = 1}]"],
+        &["`uavs.each[1].uav` is 1, allowed: each UAV once"],
+    ),
+    (
+        &["uavs.each=[{uav = 1, altitude_m = -3}]"],
+        &["`uavs.each[0].altitude_m` is -3, allowed: 1 to"],
+    ),
+    (
+        &["uavs.each=[{uav = 1, batery_j = 3}]"],
+        &[
+            "no field `uavs.each[0].batery_j`",
+            "`uavs.each[0].battery_j`",
+        ],
+    ),
+    (
+        &["solar.sunset_h=5"],
+        &["`solar.sunset_h` is 5, allowed: after solar.sunrise_h, 6"],
+    ),
+    (
+        &["battery.usable=0"],
+        &["`battery.usable` is 0, allowed: 0.01 to 1"],
+    ),
     (
         &["uavs.battery_j=250k"],
         &["`uavs.battery_j` is \"250k\"", "a number"],
