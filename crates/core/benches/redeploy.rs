@@ -40,6 +40,7 @@ fn bench(bencher: Bencher, uavs: usize, method: &mut dyn Redeployment) {
     let fleet_uav = |(id, position)| FleetUav {
         id: UavId(id as u32),
         position,
+        altitude_m: 150.0,
         coverage_radius_m: 5e3,
         cruise: Cruise::calm(20.0, 160.0),
         spare_j: 250e3,

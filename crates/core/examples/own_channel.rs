@@ -17,7 +17,7 @@ struct Rayleigh;
 
 impl Channel for Rayleigh {
     fn gain(&self, path: &Path) -> f64 {
-        let distance_m = path.ground_distance_m().hypot(path.height_m).max(1.0);
+        let distance_m = path.ground_distance_m().hypot(path.height_m()).max(1.0);
         // The stream belongs to this link in this round: whoever asks again hears the same.
         let fading = -path.rng().random::<f64>().max(f64::MIN_POSITIVE).ln();
         distance_m.powi(-3) * fading

@@ -25,6 +25,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let seen = |uav: &Uav| FleetUav {
         id: uav.id,
         position: uav.position,
+        altitude_m: uav.altitude_m,
         coverage_radius_m: uav.coverage_radius_m,
         cruise: Cruise::calm(20.0, 160.0),
         spare_j: uav.battery_j,

@@ -222,6 +222,20 @@ pub enum EventKind {
         /// Which two.
         uavs: [UavId; 2],
     },
+    /// Transfers between a UAV and its devices had an SNR below `radio.least_snr_db` in an edge round and were tried again.
+    TransfersRepeated {
+        /// Which UAV.
+        uav: UavId,
+        /// Attempts after the first ones, of all its devices together.
+        attempts: usize,
+    },
+    /// Every transfer between two UAVs has to be tried more than once in this round.
+    UavLinkRepeated {
+        /// Which two.
+        uavs: [UavId; 2],
+        /// Attempts after the first, in the worse direction.
+        attempts: usize,
+    },
     /// An asynchronous cell's model reached the aggregator and was merged.
     ModelArrived {
         /// Whose.

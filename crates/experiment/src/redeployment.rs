@@ -95,6 +95,7 @@ impl LossStudy {
             .map(|uav| FleetUav {
                 id: uav.id,
                 position: uav.position,
+                altitude_m: uav.altitude_m,
                 coverage_radius_m: uav.coverage_radius_m,
                 cruise: self.nature.airframe(uav.id).cruise,
                 spare_j: uav.battery_j,

@@ -108,6 +108,7 @@ fn fleet_uav(uav: &Uav) -> FleetUav {
     FleetUav {
         id: uav.id,
         position: uav.position,
+        altitude_m: uav.altitude_m,
         coverage_radius_m: uav.coverage_radius_m,
         cruise: Cruise::calm(20.0, 160.0),
         spare_j: uav.battery_j,

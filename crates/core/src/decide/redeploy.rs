@@ -17,6 +17,7 @@ pub use marginal_gains::MarginalGains;
 pub use two_stage::{CoverageMeasure, Search, TwoStage};
 
 use crate::nature::UavLink;
+use crate::nature::channel::End;
 use crate::nature::flight::Cruise;
 use crate::scenario::Area;
 use crate::seed::Random;
@@ -31,6 +32,8 @@ pub struct FleetUav {
     pub id: UavId,
     /// Where it hovers, inside the area.
     pub position: Point,
+    /// How high, m.
+    pub altitude_m: f64,
     /// Ground distance up to which it covers devices, m.
     pub coverage_radius_m: f64,
     /// How it flies.
@@ -45,10 +48,11 @@ impl FleetUav {
     /// The link from this UAV to another in a round, with both where they are said to be.
     #[must_use]
     pub fn link_to(&self, other: &Self, round: usize) -> UavLink {
+        let end = |uav: &Self| End::uav(uav.id, uav.position, uav.altitude_m);
         UavLink {
             tx_power_w: self.tx_power_w,
-            from: (self.id, self.position),
-            to: (other.id, other.position),
+            from: end(self),
+            to: end(other),
             round,
         }
     }

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::nature::channel::rate_bps;
+use crate::nature::transfer::Transfers;
 use crate::vocabulary::{Cell, CellPlan, UavId};
 
 /// What one edge round costs one device. Eqs. (8)-(13).
@@ -24,6 +25,19 @@ pub(crate) struct DeviceCost {
 }
 
 impl DeviceCost {
+    /// The same when all of it is sent as often as the transfers took.
+    #[must_use]
+    pub(crate) fn repeated(self, transfers: Transfers) -> Self {
+        let (up, down) = (transfers.up.attempts(), transfers.down.attempts());
+        Self {
+            upload_s: up * self.upload_s,
+            upload_j: up * self.upload_j,
+            download_s: down * self.download_s,
+            downlink_j: down * self.downlink_j,
+            ..self
+        }
+    }
+
     /// t_dev, Eq. (11).
     #[must_use]
     pub(crate) fn time_s(&self) -> f64 {
@@ -82,11 +96,11 @@ pub(crate) fn device_costs<'a>(
         })
 }
 
-/// The cost of one edge round in a cell under a plan.
+/// The cost of one edge round in a cell whose devices have these.
 #[must_use]
-pub(crate) fn edge_round(cell: &Cell, plan: &CellPlan) -> EdgeCost {
+pub(crate) fn edge_round(devices: &[DeviceCost], hover_power_w: f64) -> EdgeCost {
     let mut cost = EdgeCost::default();
-    for device in device_costs(cell, plan) {
+    for &device in devices {
         cost.compute_j += device.compute_j;
         cost.upload_j += device.upload_j;
         cost.downlink_j += device.downlink_j;
@@ -95,7 +109,7 @@ pub(crate) fn edge_round(cell: &Cell, plan: &CellPlan) -> EdgeCost {
             cost.slowest = device;
         }
     }
-    cost.hover_j = cost.slowest.time_s() * cell.hover_power_w;
+    cost.hover_j = cost.slowest.time_s() * hover_power_w;
     cost
 }
 
@@ -148,6 +162,7 @@ pub(crate) fn broadcast(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nature::transfer::Transfer;
     use crate::vocabulary::CellDevice;
 
     /// By hand: S = B in each sub-band makes log2(1 + 1) = 1, so rates equal bandwidths.
@@ -177,7 +192,8 @@ mod tests {
             bandwidth_up_hz: vec![1e6; 2],
             bandwidth_down_hz: vec![2e6; 2],
         };
-        let cost = edge_round(&cell, &plan);
+        let devices: Vec<DeviceCost> = device_costs(&cell, &plan).collect();
+        let cost = edge_round(&devices, 100.0);
         // The second device: 1.5 s of computing, 1 s up, 0.5 s down.
         assert!((cost.slowest.time_s() - 3.0).abs() < 1e-12);
         assert!((cost.hover_j - 300.0).abs() < 1e-9);
@@ -185,6 +201,36 @@ mod tests {
         assert!((cost.upload_j - (0.2 + 0.8)).abs() < 1e-12);
         assert!((cost.compute_j - 2.0 * 5.0 * 0.25).abs() < 1e-12);
         assert!((cost.uav_j() - 300.5).abs() < 1e-9);
+    }
+
+    /// Two uploads and three downloads take two and three times the seconds and joules of one; computing is done once.
+    #[test]
+    fn transfers_are_paid_as_often_as_they_are_made() {
+        let once = DeviceCost {
+            compute_s: 1.0,
+            upload_s: 10.0,
+            download_s: 100.0,
+            compute_j: 2.0,
+            upload_j: 20.0,
+            downlink_j: 200.0,
+        };
+        let transfer = |repeats| Transfer {
+            repeats,
+            arrived: true,
+        };
+        let transfers = Transfers {
+            up: transfer(1),
+            down: transfer(2),
+        };
+        let expected = DeviceCost {
+            upload_s: 20.0,
+            download_s: 300.0,
+            upload_j: 40.0,
+            downlink_j: 600.0,
+            ..once
+        };
+        assert_eq!(once.repeated(transfers), expected);
+        assert_eq!(once.repeated(Transfers::default()), once);
     }
 
     /// The aggregator waits for the slowest UAV plus that UAV's slowest device, pays the U2U link

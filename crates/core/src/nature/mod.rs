@@ -6,17 +6,20 @@ pub mod channel;
 pub(crate) mod compute;
 pub(crate) mod cost;
 pub mod flight;
+mod interference;
 pub(crate) mod links;
 pub mod mobility;
+pub(crate) mod transfer;
 
 use battery::Charging;
-use channel::{Channel, Link, Node, Path};
+use channel::{Channel, End, Link, Path};
 use flight::{Airframe, Flight};
 use mobility::Mobility;
 
-use crate::scenario::ValidScenario;
+use crate::scenario::{NO_LEAST_SNR_DB, ValidScenario};
 use crate::solve::bandwidth::LEAST_SNR_HZ;
 use crate::vocabulary::{Bill, Point, UavId};
+use transfer::Transfer;
 
 /// The laws of one scenario.
 pub struct Nature {
@@ -30,21 +33,27 @@ pub struct Nature {
     pub(crate) charging: Charging,
     /// The run's seed, which the channel's random streams hang on.
     pub seed: u64,
-    /// Noise power density, W/Hz.
+    /// Noise power density, that of receivers included, W/Hz.
     pub noise_w_per_hz: f64,
+    /// Received power over noise below which an attempt at a transfer fails; 0: none does.
+    pub least_snr: f64,
+    /// Further attempts at a transfer that failed.
+    pub retries: u32,
+    /// Into how many groups of cells the band is divided, each of which shares it; 0: every cell has its own.
+    pub reuse: usize,
     /// Bandwidth of each UAV-to-UAV link, Hz.
     pub uav_link_bandwidth_hz: f64,
 }
 
-/// One UAV sending to another, each with its place on the map.
+/// One UAV sending to another.
 #[derive(Clone, Copy, Debug)]
 pub struct UavLink {
     /// Power of the sender, W.
     pub tx_power_w: f64,
     /// Who sends.
-    pub from: (UavId, Point),
+    pub from: End,
     /// Who receives.
-    pub to: (UavId, Point),
+    pub to: End,
     /// The global round.
     pub round: usize,
 }
@@ -55,50 +64,67 @@ impl Nature {
     pub fn new(scenario: &ValidScenario) -> Self {
         Self {
             mobility: mobility::from_config(&scenario.mobility),
-            channel: channel::from_config(&scenario.channel),
+            channel: channel::from_config(scenario),
             airframes: airframes(scenario, None),
             charging: Charging::new(&scenario.battery, &scenario.solar),
             seed: scenario.seed,
-            noise_w_per_hz: channel::watts_from_dbm(scenario.radio.noise_dbm_per_hz),
+            noise_w_per_hz: channel::watts_from_dbm(
+                scenario.radio.noise_dbm_per_hz + scenario.radio.noise_figure_db,
+            ),
+            least_snr: match scenario.radio.least_snr_db {
+                NO_LEAST_SNR_DB => 0.0,
+                least_db => channel::from_db(least_db),
+            },
+            retries: scenario.radio.retries,
+            reuse: scenario.radio.reuse,
             uav_link_bandwidth_hz: scenario.radio.uav_link_bandwidth_hz,
         }
     }
 
-    /// Received power over noise density, p g / N0, Hz.
-    #[must_use]
-    pub fn snr_hz(&self, path: &Path, tx_power_w: f64) -> f64 {
-        tx_power_w * self.channel.gain(path) / self.noise_w_per_hz
+    /// The link from one end to another in a round.
+    pub(crate) fn path(&self, from: End, to: End, round: usize) -> Path {
+        Path::new(from, to, round, self.seed)
     }
 
-    /// Seconds that `bits` take over a link; none when it is too weak to be used.
+    /// Received power over noise and interference density, p g / (N0 + I), Hz.
+    #[must_use]
+    pub fn snr_hz(&self, path: &Path, tx_power_w: f64, interference_w_per_hz: f64) -> f64 {
+        let noise_w_per_hz = self.noise_w_per_hz + interference_w_per_hz;
+        tx_power_w * self.channel.gain(path) / noise_w_per_hz
+    }
+
+    /// Seconds that `bits` take over a link, failed attempts included; none when it is too weak to be used, or no attempt
+    /// succeeds.
     #[must_use]
     pub fn uav_link_time_s(&self, bits: f64, link: &UavLink) -> Option<f64> {
-        let path = Path {
-            link: Link::UavToUav,
-            from: Node::Uav(link.from.0),
-            to: Node::Uav(link.to.0),
-            from_m: link.from.1,
-            to_m: link.to.1,
-            height_m: 0.0,
-            round: link.round,
-            seed: self.seed,
-        };
-        let snr_hz = links::usable(self.snr_hz(&path, link.tx_power_w))?;
-        Some(self.uav_time_s(bits, snr_hz))
+        let (once_s, transfer) = self.uav_transfer(bits, link)?;
+        transfer.arrived.then(|| transfer.attempts() * once_s)
     }
 
-    /// The most seconds that any two UAVs within a distance need for `bits`, with at least this transmit power; none when
-    /// the channel cannot say, or some of these links are out.
+    /// Seconds of one attempt at sending `bits` over a link, and how the attempts end; none when it is too weak to be used.
+    pub(crate) fn uav_transfer(&self, bits: f64, link: &UavLink) -> Option<(f64, Transfer)> {
+        let path = self.path(link.from, link.to, link.round);
+        let snr_hz = links::usable(self.snr_hz(&path, link.tx_power_w, 0.0))?;
+        let transfer = self.transfer(&path, snr_hz, self.uav_link_bandwidth_hz);
+        Some((self.uav_time_s(bits, snr_hz), transfer))
+    }
+
+    /// The most seconds that any two UAVs within a distance and a difference in height need for `bits`, with at least this
+    /// transmit power; none when the channel cannot say, or some of these transfers fail.
     #[must_use]
     pub fn worst_uav_link_time_s(
         &self,
         bits: f64,
         tx_power_w: f64,
         distance_m: f64,
+        height_m: f64,
     ) -> Option<f64> {
-        let gain = self.channel.least_gain(Link::UavToUav, distance_m, 0.0)?;
+        let gain = self
+            .channel
+            .least_gain(Link::UavToUav, distance_m, height_m)?;
         let snr_hz = links::usable(tx_power_w * gain / self.noise_w_per_hz)?;
-        Some(self.uav_time_s(bits, snr_hz))
+        let succeeds = snr_hz >= self.least_snr * self.uav_link_bandwidth_hz;
+        succeeds.then(|| self.uav_time_s(bits, snr_hz))
     }
 
     fn uav_time_s(&self, bits: f64, snr_hz: f64) -> f64 {

@@ -238,11 +238,12 @@ const DEVICES: &[Column] = &[
 const EVENTS: &[Column] = &[
     Column::new("round", Integer, "", "Global round, from 1"),
     Column::new("edge_round", Integer, "", "The edge round after which it happened; 0: before the first"),
-    Column::new("event", Text, "", "uav_low, uav_left, uav_returned, uav_depleted, uav_moved, uav_lost, uav_drained, model_stranded, update_lost, devices_out_of_reach, uav_link_outage, model_arrived, nobody_trained, waited, diverged"),
+    Column::new("event", Text, "", "uav_low, uav_left, uav_returned, uav_depleted, uav_moved, uav_lost, uav_drained, model_stranded, update_lost, devices_out_of_reach, uav_link_outage, transfers_repeated, uav_link_repeated, model_arrived, nobody_trained, waited, diverged"),
     Column::new("uav", Integer, "", "Which UAV, from 0"),
-    Column::new("uavs", List, "", "Between which two UAVs (uav_link_outage)"),
+    Column::new("uavs", List, "", "Between which two UAVs (uav_link_outage, uav_link_repeated)"),
     Column::new("device", Integer, "", "Which device, from 0 (update_lost)"),
     Column::new("devices", Integer, "devices", "How many devices (devices_out_of_reach)"),
+    Column::new("attempts", Integer, "", "Attempts at transfers after the first ones (transfers_repeated, uav_link_repeated)"),
     Column::new("battery_j", Number, "J", "What the battery holds (uav_low, uav_drained)"),
     Column::new("needed_j", Number, "J", "What another edge round and the reserve would need (uav_low)"),
     Column::new("returns_at_s", Number, "s", "When it will be back; null: never (uav_left)"),
@@ -339,6 +340,11 @@ mod tests {
             },
             EventKind::DevicesOutOfReach { uav, devices: 1 },
             EventKind::UavLinkOutage { uavs: [uav, uav] },
+            EventKind::TransfersRepeated { uav, attempts: 1 },
+            EventKind::UavLinkRepeated {
+                uavs: [uav, uav],
+                attempts: 1,
+            },
             EventKind::ModelArrived {
                 uav,
                 time_s: 1.0,
@@ -362,6 +368,8 @@ mod tests {
                 | EventKind::UpdateLost { .. }
                 | EventKind::DevicesOutOfReach { .. }
                 | EventKind::UavLinkOutage { .. }
+                | EventKind::TransfersRepeated { .. }
+                | EventKind::UavLinkRepeated { .. }
                 | EventKind::ModelArrived { .. }
                 | EventKind::NobodyTrained
                 | EventKind::Waited { .. }

@@ -5,9 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::books::Books;
 use crate::learn::aggregation::Fold;
+use crate::nature::channel::End;
 use crate::nature::compute;
-use crate::nature::cost::{self, EdgeCost};
+use crate::nature::cost::{self, DeviceCost, EdgeCost};
 use crate::nature::links::RoundLinks;
+use crate::nature::transfer::Transfers;
 use crate::solve::bandwidth::LOCAL_ITERATIONS_MAX;
 use crate::vocabulary::{Cell, CellDevice, CellPlan, DeviceId, UavId};
 use crate::world::Uav;
@@ -28,6 +30,8 @@ pub(super) struct CellWork {
     pub(super) cost: EdgeCost,
     /// Seconds of each device's edge round, t_dev.
     pub(super) device_time_s: Vec<f64>,
+    /// How each device's transfers end in every edge round.
+    pub(super) transfers: Vec<Transfers>,
     /// Models that will cross the link to the aggregator.
     pub(super) handovers: usize,
     /// Seconds of passing the global model on to its devices, Eq. (22).
@@ -57,9 +61,10 @@ impl CellWork {
             plan.bandwidth_up_hz.len(),
             plan.bandwidth_down_hz.len(),
             self.device_time_s.len(),
+            self.transfers.len(),
             self.device_loss.len(),
         ];
-        rows == [self.devices.len(); 4]
+        rows == [self.devices.len(); 5]
             && self.devices.iter().all(|device| device.index() < devices)
             && plan.local_iterations <= LOCAL_ITERATIONS_MAX as usize
             && [self.updates, self.handovers, self.edge_rounds]
@@ -78,6 +83,11 @@ impl CellWork {
     /// T^Edge, Eq. (17).
     pub(super) fn edge_time_s(&self) -> f64 {
         self.edge_rounds as f64 * self.cost.slowest.time_s()
+    }
+
+    /// Attempts at transfers besides the first ones, in every edge round.
+    pub(super) fn repeats(&self) -> usize {
+        self.transfers.iter().map(|both| both.repeats()).sum()
     }
 
     /// Whether its devices train in the coming edge round.
@@ -111,6 +121,7 @@ impl CellWork {
         ] {
             *values = kept(values, &flags);
         }
+        self.transfers = kept(&self.transfers, &flags);
         self.device_loss = kept(&self.device_loss, &flags);
         self.devices = kept(&self.devices, &flags);
     }
@@ -119,6 +130,16 @@ impl CellWork {
     pub(super) fn dismiss(&mut self) {
         *self = Self::default();
     }
+}
+
+/// What a cell's devices are given, and what comes of it.
+#[derive(Default)]
+struct Allocated {
+    devices: Vec<DeviceId>,
+    plan: CellPlan,
+    /// What an edge round costs each of them, further attempts at transfers included.
+    costs: Vec<DeviceCost>,
+    transfers: Vec<Transfers>,
 }
 
 /// What turns a selection into cells.
@@ -150,26 +171,32 @@ impl Planner<'_> {
         decisions: &mut Decisions,
     ) -> Result<CellWork, Error> {
         let mut overrun = 0.0;
-        let (devices, cell, plan) = self.allocate(uav, devices, decisions, &mut overrun)?;
+        let Allocated {
+            devices,
+            plan,
+            costs,
+            transfers,
+        } = self.allocate(uav, devices, decisions, &mut overrun)?;
         if devices.is_empty() {
             return Ok(CellWork {
                 overrun,
                 ..CellWork::default()
             });
         }
-        let cost = cost::edge_round(&cell, &plan);
+        let hover_power_w = self.fleet.nature.airframe(uav.id).hover_power_w;
+        let cost = cost::edge_round(&costs, hover_power_w);
+        let arrived = transfers.iter().filter(|both| both.failure().is_none());
         let (handovers, relay_s) = match self.terms.merges_at_uavs {
             true => (1, cost.slowest_download_s),
-            false => (devices.len(), 0.0),
+            false => (arrived.count(), 0.0),
         };
         Ok(CellWork {
             overrun,
             handovers,
             relay_s,
             cost,
-            device_time_s: cost::device_costs(&cell, &plan)
-                .map(|cost| cost.time_s())
-                .collect(),
+            device_time_s: costs.iter().map(DeviceCost::time_s).collect(),
+            transfers,
             device_loss: vec![(0.0, 0); devices.len()],
             devices,
             plan,
@@ -185,49 +212,87 @@ impl Planner<'_> {
         mut devices: Vec<DeviceId>,
         decisions: &mut Decisions,
         overrun: &mut f64,
-    ) -> Result<(Vec<DeviceId>, Cell, CellPlan), Error> {
+    ) -> Result<Allocated, Error> {
         let mut turns = 0;
         loop {
             let cell = self.cell_of(uav, &devices, decisions.local.compute_factor);
             if devices.is_empty() {
-                return Ok((devices, cell, CellPlan::default()));
+                return Ok(Allocated::default());
             }
             let plan = decisions.allocation.allocate(uav.id, &cell)?;
             if let Some(reason) = plan.flaw(&cell) {
                 return Err(decisions.impossible(format!("UAV {}: {reason}", uav.id.0)));
             }
+            let transfers = self.transfers(uav, &devices, &cell, &plan);
+            let costs: Vec<DeviceCost> = cost::device_costs(&cell, &plan)
+                .zip(&transfers)
+                .map(|(cost, &transfers)| cost.repeated(transfers))
+                .collect();
             if turns == 0 {
-                *overrun = self.overrun(&cell, &plan);
+                *overrun = self.overrun(&costs);
             }
-            let punctual: Vec<bool> = cost::device_costs(&cell, &plan)
-                .zip(&devices)
+            let in_time = costs.iter().zip(&devices);
+            let punctual: Vec<bool> = in_time
                 .map(|(cost, device)| cost.time_s() <= self.longest_round_s(*device))
                 .collect();
-            if !punctual.contains(&false) {
-                return Ok((devices, cell, plan));
+            let all = !punctual.contains(&false);
+            turns += 1;
+            if all || turns == ALTERNATIONS {
+                // Whoever is in time stays so with the bandwidth it has; that of the late lies idle.
+                return Ok(Allocated {
+                    devices: kept(&devices, &punctual),
+                    plan: CellPlan {
+                        local_iterations: plan.local_iterations,
+                        bandwidth_up_hz: kept(&plan.bandwidth_up_hz, &punctual),
+                        bandwidth_down_hz: kept(&plan.bandwidth_down_hz, &punctual),
+                    },
+                    costs: kept(&costs, &punctual),
+                    transfers: kept(&transfers, &punctual),
+                });
             }
             devices = kept(&devices, &punctual);
-            turns += 1;
-            if turns == ALTERNATIONS {
-                // Whoever is in time stays so with the bandwidth it has; that of the late lies idle.
-                let cell = self.cell_of(uav, &devices, decisions.local.compute_factor);
-                let plan = CellPlan {
-                    local_iterations: plan.local_iterations,
-                    bandwidth_up_hz: kept(&plan.bandwidth_up_hz, &punctual),
-                    bandwidth_down_hz: kept(&plan.bandwidth_down_hz, &punctual),
-                };
-                return Ok((devices, cell, plan));
-            }
         }
     }
 
+    /// How the transfers of devices end, in the bandwidths of a plan.
+    fn transfers(
+        &self,
+        uav: &Uav,
+        devices: &[DeviceId],
+        cell: &Cell,
+        plan: &CellPlan,
+    ) -> Vec<Transfers> {
+        let Fleet {
+            world,
+            nature,
+            round,
+            ..
+        } = self.fleet;
+        let air = End::uav(uav.id, uav.position, uav.altitude_m);
+        let bands = plan.bandwidth_up_hz.iter().zip(&plan.bandwidth_down_hz);
+        let links = devices.iter().zip(&cell.devices).zip(bands);
+        let of =
+            |((device, link), (&up_hz, &down_hz)): ((&DeviceId, &CellDevice), (&f64, &f64))| {
+                let ground = End::device(*device, world.devices.position[device.index()]);
+                let (up, down) = (
+                    nature.path(ground, air, *round),
+                    nature.path(air, ground, *round),
+                );
+                Transfers {
+                    up: nature.transfer(&up, link.snr_up_hz, up_hz),
+                    down: nature.transfer(&down, link.snr_down_hz, down_hz),
+                }
+            };
+        links.map(of).collect()
+    }
+
     /// G of Eq. (47a): the largest (t_dev - t_max) / t_max, at least 0.
-    fn overrun(&self, cell: &Cell, plan: &CellPlan) -> f64 {
+    fn overrun(&self, costs: &[DeviceCost]) -> f64 {
         let deadline_s = self.fleet.scenario.devices.deadline_s;
         if deadline_s == 0.0 {
             return 0.0;
         }
-        let late = cost::device_costs(cell, plan).map(|cost| cost.time_s() / deadline_s - 1.0);
+        let late = costs.iter().map(|cost| cost.time_s() / deadline_s - 1.0);
         late.fold(0.0, f64::max)
     }
 

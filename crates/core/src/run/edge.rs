@@ -193,6 +193,10 @@ pub(super) fn pay_for_edge_round(
     books: &mut Books,
 ) {
     cell.edge_rounds += 1;
+    let attempts = cell.repeats();
+    if attempts > 0 {
+        books.tell(EventKind::TransfersRepeated { uav, attempts });
+    }
     for (item, joules) in [
         (EnergyItem::DeviceCompute, cell.cost.compute_j),
         (EnergyItem::DeviceUpload, cell.cost.upload_j),

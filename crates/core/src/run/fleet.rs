@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::books::Books;
-use crate::nature::links::{Covered, RoundLinks};
+use crate::nature::channel::End;
+use crate::nature::links::{Covered, Ground, RoundLinks};
 use crate::nature::{Nature, UavLink};
 use crate::record::EventKind;
 use crate::scenario::{Reserve, ValidScenario, Waiting};
@@ -100,18 +101,17 @@ impl Fleet {
                 above: uav.position,
                 altitude_m: uav.altitude_m,
                 broadcast_power_w: uav.broadcast_power_w,
+                bandwidth_up_hz: uav.bandwidth_up_hz,
+                bandwidth_down_hz: uav.bandwidth_down_hz,
                 devices: cell,
             })
             .collect();
-        let devices = &self.world.devices;
-        let (nature, round) = (&self.nature, self.round);
-        let (table, out) = RoundLinks::draw(
-            nature,
-            round,
-            &cells,
-            &devices.position,
-            &devices.tx_power_w,
-        );
+        let ground = Ground {
+            position: &self.world.devices.position,
+            tx_power_w: &self.world.devices.tx_power_w,
+            nearest: &coverage.nearest,
+        };
+        let (table, out) = RoundLinks::draw(&self.nature, self.round, &cells, &ground);
         for (uav, weak) in self.world.uavs.iter().zip(out) {
             if !weak.is_empty() {
                 books.tell(EventKind::DevicesOutOfReach {
@@ -120,26 +120,33 @@ impl Fleet {
                 });
             }
         }
-        for uavs in self.weak_uav_links() {
-            books.tell(EventKind::UavLinkOutage { uavs });
-        }
+        self.tell_weak_uav_links(books);
         table
     }
 
-    /// Pairs of UAVs, at least one way between which is too weak to be used.
-    fn weak_uav_links(&self) -> Vec<[UavId; 2]> {
+    /// Tells which pairs of UAVs have a way between them over which nothing arrives, or not at the first attempt.
+    fn tell_weak_uav_links(&self, books: &mut Books) {
         if self.bound_on_uav_links_s().is_some() {
-            return Vec::new();
+            return;
         }
-        let mut weak = Vec::new();
         for from in self.world.active() {
             for to in self.world.active().filter(|to| to.id > from.id) {
-                if self.time_s(from, to).is_none() || self.time_s(to, from).is_none() {
-                    weak.push([from.id, to.id]);
+                let uavs = [from.id, to.id];
+                let transfer = |from, to| {
+                    let link = self.uav_link(from, to);
+                    let (_, transfer) = self.nature.uav_transfer(self.model_bits, &link)?;
+                    transfer.arrived.then_some(transfer.repeats as usize)
+                };
+                match (transfer(from, to), transfer(to, from)) {
+                    (Some(0), Some(0)) => {}
+                    (Some(there), Some(back)) => books.tell(EventKind::UavLinkRepeated {
+                        uavs,
+                        attempts: there.max(back),
+                    }),
+                    _ => books.tell(EventKind::UavLinkOutage { uavs }),
                 }
             }
         }
-        weak
     }
 
     /// Lets UAVs back in that are due, and returns who they are. When nobody is there, waits for the first to return; none
@@ -286,12 +293,13 @@ impl Fleet {
 
     /// Bounds on what the rest of the round can ask of anybody.
     pub(super) fn worst_case(&self, cells: &[CellWork], books: &Books) -> WorstCase {
-        // Where a link is cut, models may go by way of a third UAV.
-        let hops = if self.failed_links.is_empty() {
-            1.0
-        } else {
-            2.0
+        let (uav_link_s, cut) = match self.bound_on_uav_links_s() {
+            Some(bound_s) => (bound_s, !self.failed_links.is_empty()),
+            None => self.slowest_uav_link_s(),
         };
+        // Where a link is cut, or where UAVs may fly out of reach of each other, models may go by way of a third UAV.
+        let around = cut || self.nature.least_snr > 0.0;
+        let hops = if around { 2.0 } else { 1.0 };
         let ends_s = |uav: &Uav| {
             let cell = &cells[uav.id.index()];
             match cell.trains() {
@@ -304,10 +312,7 @@ impl Fleet {
             false => 0.0,
         };
         WorstCase {
-            uav_link_s: hops
-                * self
-                    .bound_on_uav_links_s()
-                    .unwrap_or_else(|| self.slowest_uav_link_s()),
+            uav_link_s: hops * uav_link_s,
             relay_s: cells.iter().map(|cell| cell.relay_s).fold(0.0, f64::max),
             // Where cells do not wait for each other, the aggregator may change while a model is on its way.
             tries: if books.has_barriers() { 1.0 } else { 2.0 },
@@ -325,25 +330,42 @@ impl Fleet {
             Point::new(f64::MAX, f64::MAX),
             Point::new(f64::MIN, f64::MIN),
         ];
+        let (mut lowest_m, mut highest_m) = (f64::MAX, 0.0f64);
         let mut weakest_w = f64::MAX;
         for uav in self.world.active() {
             let Point { x_m, y_m } = uav.position;
             corners[0] = Point::new(corners[0].x_m.min(x_m), corners[0].y_m.min(y_m));
             corners[1] = Point::new(corners[1].x_m.max(x_m), corners[1].y_m.max(y_m));
+            lowest_m = lowest_m.min(uav.altitude_m);
+            highest_m = highest_m.max(uav.altitude_m);
             weakest_w = weakest_w.min(uav.tx_power_w);
         }
         let across_m = corners[0].distance(corners[1]);
+        let height_m = (highest_m - lowest_m).max(0.0);
         let bits = self.model_bits;
-        self.nature.worst_uav_link_time_s(bits, weakest_w, across_m)
+        self.nature
+            .worst_uav_link_time_s(bits, weakest_w, across_m, height_m)
     }
 
-    /// The same for channels that cannot say what lies within a distance: all pairs are looked at.
-    fn slowest_uav_link_s(&self) -> f64 {
-        let links = self.world.active().flat_map(|from| {
-            let others = self.world.active().filter(|to| to.id != from.id);
-            others.filter_map(|to| self.link_s(from, to))
-        });
-        links.fold(0.0, f64::max)
+    /// The same for channels that cannot say what lies within a distance: all pairs are looked at, each with as many attempts as
+    /// there may be, which after a flight may be more than now. Also whether any of them is cut or out.
+    fn slowest_uav_link_s(&self) -> (f64, bool) {
+        let attempts = f64::from(self.nature.retries) + 1.0;
+        let (mut slowest_s, mut cut) = (0.0f64, false);
+        for from in self.world.active() {
+            for to in self.world.active().filter(|to| to.id != from.id) {
+                let link = self.uav_link(from, to);
+                match self.nature.uav_transfer(self.model_bits, &link) {
+                    Some((once_s, transfer))
+                        if transfer.arrived && !self.is_cut(from.id, to.id) =>
+                    {
+                        slowest_s = slowest_s.max(attempts * once_s);
+                    }
+                    _ => cut = true,
+                }
+            }
+        }
+        (slowest_s, cut)
     }
 
     /// Seconds of sending a model from one UAV straight to another; none when that link is cut or too weak. To itself it takes
@@ -354,19 +376,22 @@ impl Fleet {
         }
         match self.is_cut(from.id, to.id) {
             true => None,
-            false => self.time_s(from, to),
+            false => {
+                let link = self.uav_link(from, to);
+                self.nature.uav_link_time_s(self.model_bits, &link)
+            }
         }
     }
 
-    /// The same whether or not a fault has cut it.
-    fn time_s(&self, from: &Uav, to: &Uav) -> Option<f64> {
-        let link = UavLink {
+    /// The link from one UAV to another in this round.
+    fn uav_link(&self, from: &Uav, to: &Uav) -> UavLink {
+        let end = |uav: &Uav| End::uav(uav.id, uav.position, uav.altitude_m);
+        UavLink {
             tx_power_w: from.tx_power_w,
-            from: (from.id, from.position),
-            to: (to.id, to.position),
+            from: end(from),
+            to: end(to),
             round: self.round,
-        };
-        self.nature.uav_link_time_s(self.model_bits, &link)
+        }
     }
 
     /// Seconds of sending a model from one UAV to another, by way of the quickest third one when there is no link between

@@ -60,6 +60,8 @@ impl Trained {
 struct Jobs<'a> {
     jobs: Vec<Job<'a>>,
     cells: Vec<usize>,
+    /// Why the result cannot arrive; none: it can.
+    failures: Vec<Option<&'static str>>,
 }
 
 /// Updates on their way into the models of their cells.
@@ -86,6 +88,12 @@ impl Merging<'_> {
             return;
         };
         let (job, due) = (&jobs.jobs[place], self.task.parameters);
+        let result = match jobs.failures[place] {
+            Some(reason) => Err(UpdateLost {
+                reason: reason.into(),
+            }),
+            None => result,
+        };
         let update = match result {
             Ok(update) if update.weights.len() == due => update,
             Ok(update) => {
@@ -211,6 +219,7 @@ fn jobs<'a>(
     let mut all = Jobs {
         jobs: Vec::new(),
         cells: Vec::new(),
+        failures: Vec::new(),
     };
     for (place, (uav, cell)) in cells.iter().enumerate() {
         if !cell.trains() {
@@ -228,6 +237,8 @@ fn jobs<'a>(
             wants_outputs: training.wants_outputs,
         }));
         all.cells.extend(cell.devices.iter().map(|_| place));
+        all.failures
+            .extend(cell.transfers.iter().map(|both| both.failure()));
     }
     all
 }

@@ -66,6 +66,7 @@ fn moves(
         FleetUav {
             id: uav.id,
             position: uav.position,
+            altitude_m: uav.altitude_m,
             coverage_radius_m: uav.coverage_radius_m,
             cruise: fleet.nature.airframe(*id).cruise,
             // A metre away from here may be a metre farther from home: it is paid twice.

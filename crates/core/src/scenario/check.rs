@@ -9,7 +9,7 @@ use aerofed_nn::ModelSpec;
 
 use crate::reading::choices;
 
-use super::{Channel, DataSet, Mobility, Policy, Scenario, Span, ValidScenario, Weights};
+use super::{DataSet, Mobility, Policy, Scenario, Span, ValidScenario, Weights};
 
 /// Why a scenario is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -176,27 +176,7 @@ impl Scenario {
     }
 
     fn check_nature(&self) -> Checked {
-        within(
-            "radio.noise_dbm_per_hz",
-            self.radio.noise_dbm_per_hz,
-            -250.0..=0.0,
-        )?;
-        within(
-            "radio.uav_link_bandwidth_hz",
-            self.radio.uav_link_bandwidth_hz,
-            1.0..=1e12,
-        )?;
-        match self.channel {
-            Channel::PowerLaw {
-                exponent_up,
-                exponent_down,
-                exponent_uav,
-            } => {
-                within("channel.exponent_up", exponent_up, 1.0..=6.0)?;
-                within("channel.exponent_down", exponent_down, 1.0..=6.0)?;
-                within("channel.exponent_uav", exponent_uav, 1.0..=6.0)?;
-            }
-        }
+        self.check_radio()?;
         match self.mobility {
             Mobility::CoverageHop { hop_probability } => {
                 within("mobility.hop_probability", hop_probability, 0.0..=1.0)

@@ -83,11 +83,7 @@ impl Default for Scenario {
             battery: Battery::default(),
             solar: Solar::default(),
             radio: Radio::default(),
-            channel: Channel::PowerLaw {
-                exponent_up: 3.0,
-                exponent_down: 3.0,
-                exponent_uav: 3.0,
-            },
+            channel: Channel::default(),
             mobility: Mobility::CoverageHop {
                 hop_probability: 0.3,
             },
@@ -126,15 +122,6 @@ impl Default for Devices {
             fixed_time_s: 1e-3,
             tx_power_w: Span::new(0.2, 0.8),
             deadline_s: 0.0,
-        }
-    }
-}
-
-impl Default for Radio {
-    fn default() -> Self {
-        Self {
-            noise_dbm_per_hz: -174.0,
-            uav_link_bandwidth_hz: 2e6,
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod base;
 mod battery;
+mod channel;
 mod check;
 mod commented;
 mod decisions;
@@ -34,6 +35,7 @@ use serde::{Deserialize, Serialize};
 
 pub use base::Base;
 pub use battery::{Battery, Solar};
+pub use channel::{Channel, Deployment, Draw, Environment, Fading, NO_LEAST_SNR_DB, Radio};
 pub use check::ScenarioError;
 pub use decisions::{
     Allocation, AllocationKind, Association, BandwidthSolver, P1Objective, Redeploy,
@@ -167,31 +169,6 @@ pub struct Devices {
     pub tx_power_w: Span,
     /// Longest edge round a device puts up with (t^Max); 0: any.
     pub deadline_s: f64,
-}
-
-/// What all radio links share.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Radio {
-    /// Noise power density (N_0).
-    pub noise_dbm_per_hz: f64,
-    /// Bandwidth of each UAV-to-UAV link.
-    pub uav_link_bandwidth_hz: f64,
-}
-
-/// How much of a signal arrives.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Channel {
-    /// Gain d^-α over the 3-D distance d, Appendix A.B.
-    PowerLaw {
-        /// α of device-to-UAV links.
-        exponent_up: f64,
-        /// α of UAV-to-device links.
-        exponent_down: f64,
-        /// α of UAV-to-UAV links.
-        exponent_uav: f64,
-    },
 }
 
 /// How devices move between global rounds.

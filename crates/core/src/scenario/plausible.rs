@@ -4,7 +4,7 @@ use std::fmt;
 
 use aerofed_data::PartitionKind;
 
-use super::{Channel, Scenario, Span, Speed};
+use super::{Channel, NO_LEAST_SNR_DB, Scenario, Span, Speed};
 
 /// A value that is allowed and unusual.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -237,22 +237,66 @@ impl Scenario {
                 diverges,
             ),
         ];
-        let Channel::PowerLaw {
+        if let Channel::PowerLaw {
             exponent_up,
             exponent_down,
             exponent_uav,
-        } = self.channel;
-        let exponents = [1.6, 5.0];
-        rules.extend([
-            Rule("channel.exponent_up", one(exponent_up), exponents, none),
-            Rule("channel.exponent_down", one(exponent_down), exponents, none),
-            Rule("channel.exponent_uav", one(exponent_uav), exponents, none),
-        ]);
+        } = self.channel
+        {
+            let exponents = [1.6, 5.0];
+            rules.extend([
+                Rule("channel.exponent_up", one(exponent_up), exponents, none),
+                Rule("channel.exponent_down", one(exponent_down), exponents, none),
+                Rule("channel.exponent_uav", one(exponent_uav), exponents, none),
+            ]);
+        }
+        rules.extend(self.radio_rules());
         if let PartitionKind::Dirichlet { alpha } = self.data.partition {
             rules.push(Rule(
                 "data.partition.alpha",
                 one(alpha),
                 [0.01, 100.0],
+                none,
+            ));
+        }
+        rules
+    }
+
+    fn radio_rules(&self) -> Vec<Rule> {
+        let radio = &self.radio;
+        let one = |value: f64| [value, value];
+        let carriers = [1e8, 1e11];
+        let mut rules = vec![
+            Rule(
+                "radio.carrier_hz",
+                one(radio.carrier_hz),
+                carriers,
+                gigahertz,
+            ),
+            Rule(
+                "radio.noise_figure_db",
+                one(radio.noise_figure_db),
+                [0.0, 15.0],
+                none,
+            ),
+            Rule(
+                "radio.shadowing_db",
+                one(radio.shadowing_db),
+                [1.0, 12.0],
+                none,
+            ),
+            Rule(
+                "radio.decorrelation_m",
+                one(radio.decorrelation_m),
+                [1.0, 1e3],
+                none,
+            ),
+        ];
+        if radio.least_snr_db > NO_LEAST_SNR_DB {
+            rules.push(Rule(
+                "radio.least_snr_db",
+                one(radio.least_snr_db),
+                [-30.0, 30.0],
                 none,
             ));
         }
@@ -352,6 +396,8 @@ mod tests {
             let told = warnings(&[setting]).join("\n");
             assert!(told.contains(part), "{setting}: {told}");
         }
+        let carrier = warnings(&["channel.kind=free_space", "radio.carrier_hz=2.4"]).join("\n");
+        assert!(carrier.contains("2.4 GHz are 2.4e9 Hz"), "{carrier}");
         assert_eq!(
             warnings(&["uavs.recharge_w=0", "devices.capacitance=0"]),
             [""; 0]

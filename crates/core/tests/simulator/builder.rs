@@ -64,7 +64,7 @@ fn a_channel_sets_the_times_of_uploads() {
 /// A channel of which nobody can say how bad it is within a distance, and that draws anew for every link and round.
 fn fading(path: &Path) -> f64 {
     use rand::RngExt;
-    let distance_m = path.ground_distance_m().hypot(path.height_m).max(1.0);
+    let distance_m = path.ground_distance_m().hypot(path.height_m()).max(1.0);
     distance_m.powi(-3) * (0.05 + path.rng().random::<f64>())
 }
 

@@ -39,6 +39,7 @@ fn uavs(posts: &[Point], spare_j: f64) -> Vec<FleetUav> {
     let uav = |(id, &position)| FleetUav {
         id: UavId(id as u32),
         position,
+        altitude_m: 150.0,
         coverage_radius_m: RADIUS_M,
         cruise: Cruise::calm(20.0, 160.0),
         spare_j,

@@ -29,6 +29,7 @@ pub(super) fn uav(kind: &EventKind) -> Option<UavId> {
         | EventKind::UavDrained { uav, .. }
         | EventKind::DevicesOutOfReach { uav, .. }
         | EventKind::UpdateLost { uav, .. }
+        | EventKind::TransfersRepeated { uav, .. }
         | EventKind::ModelStranded { uav, .. } => Some(*uav),
         _ => None,
     }
@@ -110,6 +111,20 @@ pub(super) fn words(event: &Event) -> String {
         EventKind::UavLinkOutage { uavs: [a, b] } => {
             format!("the link between UAVs {} and {} is out", a.0, b.0)
         }
+        EventKind::TransfersRepeated { uav, attempts } => format!(
+            "transfers in the cell of UAV {} took {} more",
+            uav.0,
+            counted(*attempts, "attempt")
+        ),
+        EventKind::UavLinkRepeated {
+            uavs: [a, b],
+            attempts,
+        } => format!(
+            "transfers between UAVs {} and {} take {} more",
+            a.0,
+            b.0,
+            counted(*attempts, "attempt")
+        ),
         EventKind::NobodyTrained => "nobody trained".into(),
         EventKind::Waited { until_s } => format!(
             "everybody was away; the fleet waited until {}",

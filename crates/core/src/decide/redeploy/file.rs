@@ -55,12 +55,13 @@ impl FleetFile {
         Ok(file)
     }
 
-    /// The UAVs as redeployment sees them, all with one power of their links.
+    /// The UAVs as redeployment sees them, all with one power of their links, and level: the file has no heights.
     #[must_use]
     pub fn fleet_uavs(&self, tx_power_w: f64) -> Vec<FleetUav> {
         let uav = |(id, uav): (usize, &UavEntry)| FleetUav {
             id: UavId(id as u32),
             position: uav.position_m,
+            altitude_m: 0.0,
             coverage_radius_m: self.coverage_radius_m,
             cruise: Cruise::calm(self.speed_mps, self.move_power_w),
             spare_j: uav.battery_j - uav.reserve_j,
