@@ -36,6 +36,30 @@ least_share = 0.5
 most_share = 1.0
 "#;
 
+/// Settings of the radio that are valid together: every law, and everything that lies over it.
+pub(crate) const RADIOS: [&[&str]; 8] = [
+    &["channel={kind=\"free_space\"}", "radio.noise_figure_db=7"],
+    &[
+        "channel={kind=\"line_of_sight\", environment=\"suburban\", draw=\"link\"}",
+        "radio={carrier_hz=5.8e9, device_gain_dbi=2, uav_gain_dbi=3, reuse=1}",
+    ],
+    &["channel={kind=\"line_of_sight\", environment=\"dense_urban\"}"],
+    &[
+        "channel={kind=\"line_of_sight\", environment=\"high_rise\", draw=\"link\"}",
+        "radio={shadowing_db=8, fading=\"rician\", rician_k_db=3, least_snr_db=-5, retries=1, reuse=2}",
+    ],
+    &[
+        "channel={kind=\"tr36777\", scenario=\"rma_av\", draw=\"link\", shadowing=true}",
+        "radio={decorrelation_m=500, fading=\"rician\"}",
+    ],
+    &[
+        "channel={kind=\"tr36777\", draw=\"link\"}",
+        "radio={fading=\"rayleigh\", least_snr_db=0, retries=3}",
+    ],
+    &["channel={kind=\"tr36777\", scenario=\"umi_av\", shadowing=true}"],
+    &["radio={shadowing_db=6, fading=\"rayleigh\", least_snr_db=3, retries=2, reuse=1}"],
+];
+
 /// `usual` random cases of a property, or as many as `PROPTEST_CASES` asks for.
 pub(crate) fn cases(usual: u32) -> Config {
     match std::env::var_os("PROPTEST_CASES") {

@@ -18,6 +18,7 @@ mod learners;
 mod learning;
 mod overrides;
 mod pretraining;
+mod radio;
 mod random_worlds;
 mod redeployment;
 mod reserve;

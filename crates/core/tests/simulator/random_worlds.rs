@@ -2,7 +2,7 @@
 //! association that is a partition, the same bytes on any number of threads and across an interruption.
 
 use crate::common::resume;
-use crate::common::{TINY, assert_balanced, cases, few_digits, suited};
+use crate::common::{RADIOS, TINY, assert_balanced, cases, few_digits, suited};
 use aerofed::method::{Registry, Schedule};
 use aerofed::record::{EnergyItem, EventKind, RoundRecord};
 use aerofed::run::Run;
@@ -121,6 +121,35 @@ fn oddity() -> impl Strategy<Value = String> {
     ])
 }
 
+/// Nothing special about the radio, or some settings of it that go together.
+fn radio() -> impl Strategy<Value = Vec<String>> {
+    let laws = [
+        "{kind=\"free_space\"}",
+        "{kind=\"line_of_sight\", environment=\"high_rise\", draw=\"link\"}",
+        "{kind=\"tr36777\", scenario=\"rma_av\", draw=\"link\", shadowing=true}",
+        "{kind=\"tr36777\", scenario=\"umi_av\"}",
+    ];
+    let carrier = (select(laws.to_vec()), number("radio.carrier_hz", 1.0, 1e12));
+    let reuse = one_of("radio.reuse", &["0", "1", "2", "7"]);
+    let given = select(&RADIOS[..]).prop_map(|all| all.iter().map(|s| s.to_string()).collect());
+    prop_oneof![
+        4 => Just(Vec::new()),
+        2 => given,
+        1 => carrier.prop_map(|(law, carrier)| vec![format!("channel={law}"), carrier]),
+        1 => (number("radio.shadowing_db", 0.01, 30.0), number("radio.decorrelation_m", 0.1, 1e6), reuse.clone())
+            .prop_map(|(sigma, distance, reuse)| vec![sigma, distance, reuse]),
+        1 => (number("radio.rician_k_db", 0.01, 60.0), -60.0..60.0f64, 0u32..6, reuse).prop_map(
+            |(k, least_snr_db, retries, reuse)| vec![
+                "radio.fading=rician".into(),
+                k,
+                format!("radio.least_snr_db={least_snr_db:?}"),
+                format!("radio.retries={retries}"),
+                reuse,
+            ]
+        ),
+    ]
+}
+
 fn fault(devices: usize, uavs: usize) -> impl Strategy<Value = String> {
     let (uav, device) = (0..uavs, 0..devices);
     let span = (1usize..5).prop_flat_map(|from| (Just(from), from..6));
@@ -189,7 +218,7 @@ fn scenario() -> impl Strategy<Value = ValidScenario> {
             select(names.clone()),
             (select(association.to_vec()), select(redeploy.to_vec())),
             select(allocation.to_vec()),
-            prop::collection::vec(oddity(), 0..6),
+            (prop::collection::vec(oddity(), 0..6), radio()),
             prop::collection::vec(fault(devices, uavs), 0..4),
         )
     });
@@ -201,7 +230,7 @@ fn scenario() -> impl Strategy<Value = ValidScenario> {
             method,
             (association, redeploy),
             allocation,
-            oddities,
+            (oddities, radio),
             faults,
         )| {
             let mut all = vec![
@@ -218,6 +247,7 @@ fn scenario() -> impl Strategy<Value = ValidScenario> {
                 "stop.max_rounds=4".into(),
             ];
             all.extend(oddities);
+            all.extend(radio);
             all.push(format!("faults=[{}]", faults.join(", ")));
             // Two oddities may contradict each other, as an area and the base in it.
             suited(Scenario::parse(TINY, &all).ok()?).ok()

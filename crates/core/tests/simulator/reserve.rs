@@ -3,8 +3,9 @@
 use aerofed::record::EventKind;
 use aerofed::run::Outcome;
 use proptest::prelude::*;
+use proptest::sample::select;
 
-use crate::common::{cases, light, run, tiny};
+use crate::common::{RADIOS, cases, light, run, tiny};
 
 /// What became of batteries that ran empty.
 fn depleted(outcome: &Outcome) -> Vec<String> {
@@ -79,13 +80,14 @@ proptest! {
         uav_link_bandwidth_hz in prop_oneof![Just(2e6), 1e3..1e5f64],
         drains in prop::collection::vec((0usize..5, 1usize..5), 0..4),
         edge_rounds in 1usize..5,
+        radio in prop_oneof![Just(&[][..]), select(&RADIOS[..])],
         seed in 0u64..1_000,
     ) {
         let drains: Vec<String> = drains
             .iter()
             .map(|(uav, round)| format!("{{kind=\"drain\",uav={uav},round={round}}}"))
             .collect();
-        let scenario = light(&[
+        let settings = [
             "area.width_m=2000",
             "area.height_m=2000",
             "uavs.coverage_radius_m=500",
@@ -101,7 +103,8 @@ proptest! {
             &format!("training.max_edge_rounds={edge_rounds}"),
             &format!("faults=[{}]", drains.join(",")),
             &format!("seed={seed}"),
-        ]);
+        ];
+        let scenario = light(&[&settings[..], radio].concat());
         let outcome = run(&scenario, 1);
         prop_assert_eq!(depleted(&outcome), Vec::<String>::new());
     }

@@ -226,6 +226,17 @@ mod tests {
                 },
                 "the link between UAVs 3 and 5 is out",
             ),
+            (
+                EventKind::TransfersRepeated { uav, attempts: 1 },
+                "transfers in the cell of UAV 3 took 1 attempt more",
+            ),
+            (
+                EventKind::UavLinkRepeated {
+                    uavs: [uav, UavId(5)],
+                    attempts: 2,
+                },
+                "transfers between UAVs 3 and 5 take 2 attempts more",
+            ),
             (EventKind::NobodyTrained, "nobody trained"),
             (EventKind::Diverged, "the model diverged"),
         ];

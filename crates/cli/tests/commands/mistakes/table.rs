@@ -210,6 +210,49 @@ pub(super) const SETTINGS: &[(&[&str], &[&str])] = &[
         &["`redeploy.method` is \"stay\"", "none, two_stage"],
     ),
     (
+        &["channel.kind=freespace"],
+        &[
+            "`channel.kind` is \"freespace\"",
+            "did you mean \"free_space\"?",
+        ],
+    ),
+    (
+        &["channel.kind=line_of_sight", "channel.environment=rural"],
+        &["`channel.environment` is \"rural\"", "suburban, urban"],
+    ),
+    (
+        &["channel.kind=tr36777", "channel.scenario=uma"],
+        &["`channel.scenario` is \"uma\"", "rma_av, uma_av, umi_av"],
+    ),
+    (
+        &["channel.environment=urban"],
+        &["`channel.environment` exists for kind = \"line_of_sight\""],
+    ),
+    (
+        &["radio.carrier_hz=5.8e9"],
+        &["`radio.carrier_hz` is 5800000000", "power_law"],
+    ),
+    (
+        &["radio.rician_k_db=6"],
+        &["`radio.rician_k_db` is 6", "radio.fading = \"rician\""],
+    ),
+    (
+        &["radio.decorrelation_m=20"],
+        &["`radio.decorrelation_m` is 20", "radio.shadowing_db"],
+    ),
+    (
+        &["radio.retries=3"],
+        &["`radio.retries` is 3", "radio.least_snr_db"],
+    ),
+    (
+        &["radio.fading=nakagami"],
+        &["`radio.fading` is \"nakagami\"", "none, rayleigh, rician"],
+    ),
+    (
+        &["radio.snr_db=3"],
+        &["no field `radio.snr_db`", "`radio.least_snr_db`"],
+    ),
+    (
         &["channel.exponent_up=abc"],
         &["`channel.exponent_up` is \"abc\"", "a number"],
     ),
