@@ -49,7 +49,7 @@ impl<'a> Interference<'a> {
         };
         interference.up_w_per_hz = cells
             .par_iter()
-            .map(|cell| interference.from_devices(cell))
+            .map(|cell| interference.uplink_w_per_hz(cell))
             .collect();
         Some(interference)
     }
@@ -65,7 +65,7 @@ impl<'a> Interference<'a> {
             .map(|(other, own)| (other, &own[..]))
     }
 
-    fn from_devices(&self, cell: &Covered) -> f64 {
+    fn uplink_w_per_hz(&self, cell: &Covered) -> f64 {
         let mut density = 0.0;
         for (other, devices) in self.others(cell.uav) {
             let received_w = devices.iter().map(|&device| {
