@@ -44,6 +44,7 @@ fn who_misses_the_broadcast_goes_on_from_the_model_it_has() {
     learning.stale_models.insert(UavId(0), marked);
     let mut cell = CellWork {
         devices: simulation.fleet.world.coverage().cells[0][..1].to_vec(),
+        transfers: vec![Default::default()],
         device_loss: vec![(0.0, 0)],
         ..CellWork::default()
     };
