@@ -303,7 +303,7 @@ impl Planner<'_> {
             limit_s => limit_s,
         };
         let at = self.fleet.world.devices.position[device.index()];
-        deadline_s.min(self.fleet.nature.mobility.dwell_s(at))
+        deadline_s
     }
 
     /// A cell as an allocation sees it. A device's arithmetic goes over its mini-batches `passes` times.
