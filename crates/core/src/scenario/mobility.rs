@@ -288,7 +288,10 @@ mod tests {
             let refused = Scenario::parse("", &settings).unwrap().check();
             let field = setting.split('=').next().unwrap();
             let told = refused.unwrap_err().to_string();
-            assert!(told.starts_with(&format!("`mobility.{field}` is ")), "{told}");
+            assert!(
+                told.starts_with(&format!("`mobility.{field}` is ")),
+                "{told}"
+            );
         }
     }
 }

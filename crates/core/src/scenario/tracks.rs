@@ -26,7 +26,8 @@ enum Id {
 
 impl Id {
     fn new(word: &str) -> Self {
-        word.parse().map_or_else(|_| Self::Word(word.into()), Self::Number)
+        word.parse()
+            .map_or_else(|_| Self::Word(word.into()), Self::Number)
     }
 }
 
@@ -119,14 +120,19 @@ const LONGEST_S: f64 = 1e11;
 fn places(table: &Table) -> Result<Vec<Point>, String> {
     let told = |error: aerofed_data::Error| error.to_string();
     let pair = |x: &str, y: &str| {
-        let (x, y) = (table.numbers(x).map_err(told)?, table.numbers(y).map_err(told)?);
+        let (x, y) = (
+            table.numbers(x).map_err(told)?,
+            table.numbers(y).map_err(told)?,
+        );
         Ok::<_, String>(x.into_iter().zip(y))
     };
     if table.has("x_m") || table.has("y_m") || !(table.has("lon") || table.has("lat")) {
         return Ok(pair("x_m", "y_m")?.map(|(x, y)| Point::new(x, y)).collect());
     }
     let degrees = pair("lon", "lat")?;
-    degrees.map(|(lon, lat)| from_degrees(None, lon, lat)).collect()
+    degrees
+        .map(|(lon, lat)| from_degrees(None, lon, lat))
+        .collect()
 }
 
 /// Where a pair of degrees is on the ground. `origin` are latitude and longitude of the area's south-western corner.
@@ -165,10 +171,26 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         for (csv, devices, part) in [
-            ("id,t_s,x_m,y_m\n1,0,1,2\n", 2, "it has 1 ids, but devices.count is 2"),
-            ("id,t_s,x_m,y_m\n1,0,1,2\n1,0,3,4\n", 1, "line 3 has the id and t_s of line 2"),
-            ("id,t_s,x_m,y_m\n1,0,1,2\n1,1,3,51\n", 1, "line 3: [3, 51] is outside the area"),
-            ("id,t_s,x_m,y_m\n1,0,1,2\n1,1e12,3,4\n", 1, "more than 1e11 s"),
+            (
+                "id,t_s,x_m,y_m\n1,0,1,2\n",
+                2,
+                "it has 1 ids, but devices.count is 2",
+            ),
+            (
+                "id,t_s,x_m,y_m\n1,0,1,2\n1,0,3,4\n",
+                1,
+                "line 3 has the id and t_s of line 2",
+            ),
+            (
+                "id,t_s,x_m,y_m\n1,0,1,2\n1,1,3,51\n",
+                1,
+                "line 3: [3, 51] is outside the area",
+            ),
+            (
+                "id,t_s,x_m,y_m\n1,0,1,2\n1,1e12,3,4\n",
+                1,
+                "more than 1e11 s",
+            ),
             ("id,t_s,x_m,y_m\n1,x,1,2\n", 1, "line 2"),
             ("id,t_s,x_m,y_m\n1,nan,1,2\n", 1, "line 2"),
             ("id,t_s,x_m\n1,0,1\n", 1, "y_m"),

@@ -56,7 +56,13 @@ impl GaussMarkov {
         let share = x_share.min(y_share);
         // Whoever meets a border is exactly on it.
         let to = |from: f64, delta: f64, most: f64, own_share: f64| match own_share == share {
-            true if share < 1.0 => if delta < 0.0 { 0.0 } else { most },
+            true if share < 1.0 => {
+                if delta < 0.0 {
+                    0.0
+                } else {
+                    most
+                }
+            }
             _ => (from + share * delta).max(0.0).min(most),
         };
         let leg = Leg {
@@ -84,7 +90,8 @@ impl GaussMarkov {
 
     /// Turned back at whatever border it has run into.
     fn reflected(&self, at: Point, course: Course) -> Course {
-        let outward = |at: f64, most: f64, ahead: f64| at <= 0.0 && ahead < 0.0 || at >= most && ahead > 0.0;
+        let outward =
+            |at: f64, most: f64, ahead: f64| at <= 0.0 && ahead < 0.0 || at >= most && ahead > 0.0;
         let (mut heading, mut mean) = (course.heading_rad, course.mean_heading_rad);
         if outward(at.x_m, self.width_m, libm::cos(course.heading_rad)) {
             (heading, mean) = (std::f64::consts::PI - heading, std::f64::consts::PI - mean);

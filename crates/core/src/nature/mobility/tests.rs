@@ -148,7 +148,10 @@ fn speed_mps(walk: &dyn Walk, device: u32, time_s: f64) -> f64 {
 /// for the mean, Navidi and Camp (2004) for the start. Drawn like any other, the first legs would have 10 m/s.
 #[test]
 fn val_mean_speed_of_random_waypoint_is_6_11_from_the_start() {
-    let speeds = crate::scenario::Span { min: 1.0, max: 19.0 };
+    let speeds = crate::scenario::Span {
+        min: 1.0,
+        max: 19.0,
+    };
     let none = crate::scenario::Span { min: 0.0, max: 0.0 };
     let walk = RandomWaypoint::new(4, [1000.0, 1000.0], speeds, none);
     let expected = 18.0 / 19.0f64.ln();
@@ -182,11 +185,17 @@ fn val_random_waypoint_begins_as_it_goes_on() {
             middle += u32::from(third(point.x_m) && third(point.y_m));
         }
         let share = f64::from(rests) / f64::from(devices);
-        assert!((share - expected).abs() < 0.012, "{time_s} s: {share} {expected}");
+        assert!(
+            (share - expected).abs() < 0.012,
+            "{time_s} s: {share} {expected}"
+        );
         shares.push(f64::from(middle) / f64::from(devices));
     }
     assert!(shares.iter().all(|share| *share > 0.13), "{shares:?}");
-    assert!(shares.iter().all(|share| (share - shares[0]).abs() < 0.012), "{shares:?}");
+    assert!(
+        shares.iter().all(|share| (share - shares[0]).abs() < 0.012),
+        "{shares:?}"
+    );
 }
 
 /// Where devices are everywhere equally often at the start, they stay so.

@@ -47,9 +47,9 @@ impl Trace {
                 }
             }
             _ => {
-                let until_s = self.period_s.map_or(f64::INFINITY, |period_s| {
-                    (turn as f64 + 1.0) * period_s
-                });
+                let until_s = self
+                    .period_s
+                    .map_or(f64::INFINITY, |period_s| (turn as f64 + 1.0) * period_s);
                 Leg::rest(last.1, (began_s + last.0).min(until_s), until_s)
             }
         }
@@ -83,7 +83,11 @@ mod tests {
     fn trace(repeats: bool) -> Trace {
         let p = Point::new;
         let tracks = Tracks::new(vec![
-            vec![(0.0, p(0.0, 0.0)), (10.0, p(10.0, 0.0)), (20.0, p(10.0, 5.0))],
+            vec![
+                (0.0, p(0.0, 0.0)),
+                (10.0, p(10.0, 0.0)),
+                (20.0, p(10.0, 5.0)),
+            ],
             vec![(4.0, p(1.0, 1.0)), (8.0, p(3.0, 1.0))],
         ]);
         Trace::new(Arc::new(tracks), repeats)
@@ -115,7 +119,14 @@ mod tests {
     fn between_points_devices_go_straight_and_stay_at_both_ends() {
         let once = trace(false);
         let seen = at(&once, 0, &[0.0, 2.5, 10.0, 16.0, 20.0, 1e6]);
-        let wanted = [[0.0, 0.0], [2.5, 0.0], [10.0, 0.0], [10.0, 3.0], [10.0, 5.0], [10.0, 5.0]];
+        let wanted = [
+            [0.0, 0.0],
+            [2.5, 0.0],
+            [10.0, 0.0],
+            [10.0, 3.0],
+            [10.0, 5.0],
+            [10.0, 5.0],
+        ];
         assert_eq!(seen, wanted);
         let seen = at(&once, 1, &[0.0, 3.9, 5.0, 9.0]);
         assert_eq!(seen, [[1.0, 1.0], [1.0, 1.0], [1.5, 1.0], [3.0, 1.0]]);
@@ -125,7 +136,14 @@ mod tests {
     fn over_and_over_all_devices_begin_anew_together() {
         let over = trace(true);
         let seen = at(&over, 0, &[19.0, 20.0, 22.5, 39.0, 42.0, 20.0 * 1e6 + 5.0]);
-        let wanted = [[10.0, 4.5], [0.0, 0.0], [2.5, 0.0], [10.0, 4.5], [2.0, 0.0], [5.0, 0.0]];
+        let wanted = [
+            [10.0, 4.5],
+            [0.0, 0.0],
+            [2.5, 0.0],
+            [10.0, 4.5],
+            [2.0, 0.0],
+            [5.0, 0.0],
+        ];
         assert_eq!(seen, wanted);
         let seen = at(&over, 1, &[9.0, 19.0, 21.0, 26.0]);
         assert_eq!(seen, [[3.0, 1.0], [3.0, 1.0], [1.0, 1.0], [2.0, 1.0]]);

@@ -35,10 +35,7 @@ impl Ground {
             Self::Disc { radius_m } => {
                 let distance_m = radius_m * rng.random::<f64>().sqrt();
                 let angle = std::f64::consts::TAU * rng.random::<f64>();
-                Point::new(
-                    distance_m * libm::cos(angle),
-                    distance_m * libm::sin(angle),
-                )
+                Point::new(distance_m * libm::cos(angle), distance_m * libm::sin(angle))
             }
         }
     }
