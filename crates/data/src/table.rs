@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 
+#[cfg(feature = "parquet")]
+mod parquet;
+
 /// Bytes of a file at most: more is a mistake.
 const MAX_BYTES: u64 = 1 << 30;
 
@@ -14,9 +17,13 @@ pub struct Table {
     path: PathBuf,
     names: Vec<String>,
     columns: Vec<Words>,
-    /// The line that each row starts on, as editors count.
+    /// The line that each row starts on, as editors count; empty where the file has no lines.
     lines: Vec<usize>,
+    rows: usize,
 }
+
+/// How Parquet files begin.
+const PARQUET: &[u8] = b"PAR1";
 
 /// The words of a column, one after the other in one text.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,7 +47,7 @@ impl Words {
 }
 
 impl Table {
-    /// Reads comma-separated values: a line of column names, then a line per row. Fields may be in quotes (`""` is a quote
+    /// Reads a Parquet file, or comma-separated values: a line of column names, then a line per row. Fields may be in quotes (`""` is a quote
     /// inside them); blanks around fields and empty lines do not count.
     ///
     /// # Errors
@@ -53,8 +60,25 @@ impl Table {
         if metadata.len() > MAX_BYTES {
             return Err(refuse(path, format!("has more than {MAX_BYTES} bytes")));
         }
-        let text = fs::read_to_string(path).map_err(Error::io(path))?;
+        let bytes = fs::read(path).map_err(Error::io(path))?;
+        if bytes.starts_with(PARQUET) {
+            drop(bytes);
+            return Self::read_parquet(path);
+        }
+        let text = String::from_utf8(bytes);
+        let text = text.map_err(|_| refuse(path, "is no UTF-8 text".into()))?;
         Self::from_csv(path, &text)
+    }
+
+    #[cfg(feature = "parquet")]
+    fn read_parquet(path: &Path) -> Result<Self, Error> {
+        parquet::read(path)
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn read_parquet(path: &Path) -> Result<Self, Error> {
+        let problem = "is a Parquet file, which this program was built without";
+        Err(refuse(path, problem.into()))
     }
 
     /// The table in a text of comma-separated values; `path` is for messages.
@@ -86,6 +110,7 @@ impl Table {
             columns: vec![Words::default(); names.len()],
             names,
             lines: Vec::new(),
+            rows: 0,
         };
         while let Some(line) = rows
             .next_into(&mut fields)
@@ -100,6 +125,7 @@ impl Table {
                 column.push(field);
             }
             table.lines.push(line);
+            table.rows += 1;
         }
         Ok(table)
     }
@@ -113,7 +139,7 @@ impl Table {
     /// How many rows there are.
     #[must_use]
     pub fn rows(&self) -> usize {
-        self.lines.len()
+        self.rows
     }
 
     /// The names of the columns, in their order.

@@ -222,6 +222,14 @@ mod tests {
                 "the update of device 7 never reached UAV 3: no answer within 10 s",
             ),
             (
+                EventKind::UpdateHandedOver {
+                    device: DeviceId(7),
+                    uav,
+                    to: UavId(4),
+                },
+                "device 7 left the coverage of UAV 3 and sent its update to UAV 4",
+            ),
+            (
                 EventKind::DevicesOutOfReach { uav, devices: 2 },
                 "UAV 3 has no usable link to 2 devices within its radius",
             ),
