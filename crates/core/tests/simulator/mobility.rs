@@ -8,7 +8,7 @@ use aerofed::geometry::Point;
 use aerofed::nature::mobility::{InTime, Leg, Motion, Walk};
 use aerofed::record::{EnergyItem, EventKind, RoundRecord};
 use aerofed::run::Run;
-use aerofed::world::{DeviceId, UavId};
+use aerofed::world::{DeviceId, Status, UavId};
 use aerofed::{Method, Scenario, Simulation, ValidScenario};
 
 /// Slow links and quick devices: rounds of minutes, in which many leave.
@@ -125,6 +125,39 @@ fn who_leaves_in_the_middle_of_a_round_loses_its_update() {
         }
         assert!(lost > 10, "{method}: {lost}");
     }
+}
+
+/// Cells that lose their devices on the way cost what was planned: the energy check still brings everybody home.
+#[test]
+fn who_passes_the_energy_check_comes_home_although_devices_leave() {
+    let (mut departed, mut lost) = (0, 0);
+    for battery_j in (166_000..174_000).step_by(1_000) {
+        for method in ["fixed_threshold", "hfl"] {
+            let scenario = light(&[
+                "mobility={kind=\"random_waypoint\", speed_mps=[200, 900]}",
+                &format!("method={method}"),
+                &format!("uavs.battery_j={battery_j}"),
+                "uavs.bandwidth_up_hz=[2e4, 1e5]",
+                "uavs.base_m=[0, 0]",
+                "uavs.recharge_w=0",
+                "stop.max_rounds=4",
+            ]);
+            let outcome = run(&scenario, 2);
+            let lost_uav = |record: &RoundRecord| {
+                let mut uavs = record.uavs.iter();
+                uavs.any(|uav| uav.status == Status::Lost)
+            };
+            assert!(
+                !outcome.records.iter().any(lost_uav),
+                "{method}, {battery_j} J"
+            );
+            let events = outcome.records.iter().flat_map(|record| &record.events);
+            let is_departure = |kind: &EventKind| matches!(kind, EventKind::UavLeft { .. });
+            departed += events.filter(|event| is_departure(&event.kind)).count();
+            lost += lost_by_leaving(&outcome.records);
+        }
+    }
+    assert!(departed > 0 && lost > 0, "{departed} {lost}");
 }
 
 /// Everybody walks east, from where it is placed.
