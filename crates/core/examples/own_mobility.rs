@@ -1,4 +1,5 @@
-//! Mobility of one's own: everybody drifts north-east with the wind, and stays at the border.
+//! Mobility of one's own: everybody drifts north-east with the wind between rounds, and stays at the border. Devices that move
+//! all the time, and may leave a cell in the middle of a round, implement `Walk` instead (`nature::mobility`).
 //!
 //! ```text
 //! cargo run --release --example own_mobility

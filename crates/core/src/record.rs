@@ -210,6 +210,15 @@ pub enum EventKind {
         /// Why.
         reason: String,
     },
+    /// A device left its UAV's coverage before its upload ended, and another UAV got its update.
+    UpdateHandedOver {
+        /// Which device.
+        device: DeviceId,
+        /// The UAV it trained with.
+        uav: UavId,
+        /// The UAV that got it.
+        to: UavId,
+    },
     /// Links between a UAV and devices within its radius are too weak to be used in this round: it does not cover them.
     DevicesOutOfReach {
         /// Which UAV.

@@ -41,6 +41,7 @@ mod edge;
 mod faults;
 mod fleet;
 mod learning;
+mod leaving;
 mod redeploy;
 mod saved;
 mod schedule;
@@ -333,8 +334,12 @@ fn algorithm_1(stage: Stage, terms: Terms) -> Result<RoundWork, Error> {
         fleet,
         links: &links,
         terms,
+        books: &books,
     };
     let mut cells = planner.plan(selection, &mut decisions)?;
+    for (uav, cell) in (0..).map(UavId).zip(&mut cells) {
+        fleet.look_ahead(uav, cell, fleet.now_s(uav, &books), terms.edge_rounds);
+    }
     fleet.drain(&cells, &mut books);
     if decisions.checks_energy {
         let unable = refuse_to_start(fleet, &mut cells, &mut books);

@@ -1,9 +1,10 @@
 //! Who is there: devices, UAVs, batteries, the clock, and who covers whom.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::grid::Grid;
-use crate::nature::mobility::{Mobility, Surroundings, uniform_point};
+use crate::nature::mobility::{self, Mobility, Motion, Start, Surroundings, Walk, uniform_point};
 use crate::nature::{Nature, compute};
 use crate::scenario::{Area, Layout, ValidScenario};
 use crate::seed::{Stream, stream};
@@ -21,6 +22,8 @@ pub use crate::vocabulary::{DeviceId, UavId};
 pub struct Devices {
     /// Where each is.
     pub position: Vec<Point>,
+    /// What each is in the middle of; empty where nobody moves inside a round.
+    pub motion: Vec<Motion>,
     /// Uplink transmit power, W.
     pub tx_power_w: Vec<f64>,
     /// Processor clock, Hz.
@@ -154,11 +157,24 @@ pub struct World {
 }
 
 impl World {
-    /// A new world: devices spread uniformly, UAVs in their layout with full batteries.
+    /// A new world: devices where the scenario's mobility places them, UAVs in their layout with full batteries.
     /// `samples` are the training samples of each device, `sample_bits` the size of one.
     #[must_use]
     pub fn new(scenario: &ValidScenario, samples: Vec<u32>, sample_bits: f64) -> Self {
-        let devices = draw_devices(scenario, samples, sample_bits);
+        let mobility = mobility::from_config(scenario);
+        Self::with_mobility(scenario, &*mobility, samples, sample_bits)
+    }
+
+    /// The same with a mobility of the caller's.
+    pub(crate) fn with_mobility(
+        scenario: &ValidScenario,
+        mobility: &dyn Mobility,
+        samples: Vec<u32>,
+        sample_bits: f64,
+    ) -> Self {
+        let mut devices = draw_devices(scenario, samples, sample_bits);
+        let count = devices.samples.len();
+        (devices.position, devices.motion) = place(scenario, mobility, count, None);
         let uavs = draw_uavs(scenario, &devices.position);
         let radii_m = uavs.iter().map(|uav| uav.coverage_radius_m);
         let largest_m = radii_m.fold(0.0, f64::max);
@@ -242,6 +258,28 @@ impl World {
 
     /// Moves every device to its place in `round`.
     pub(crate) fn move_devices(&mut self, mobility: &dyn Mobility, seed: u64, round: usize) {
+        match mobility.walk() {
+            Some(walk) => self.let_time_pass(walk),
+            None => self.let_hop(mobility, seed, round),
+        }
+        self.grid.rebuild(&self.devices.position);
+    }
+
+    /// Where their ways lead until now.
+    fn let_time_pass(&mut self, walk: &dyn Walk) {
+        let (now_s, area) = (self.clock_s, &self.area);
+        let Devices {
+            position, motion, ..
+        } = &mut self.devices;
+        let all = position.par_iter_mut().zip(motion).enumerate();
+        all.for_each(|(id, (position, motion))| {
+            walk.advance(DeviceId(id as u32), motion, now_s);
+            *position = inside(area, motion.at(now_s));
+        });
+    }
+
+    /// Where they are in the next round.
+    fn let_hop(&mut self, mobility: &dyn Mobility, seed: u64, round: usize) {
         let (posts, radii_m): (Vec<Point>, Vec<f64>) = self.first_posts.iter().copied().unzip();
         let largest_m = radii_m.iter().copied().fold(0.0, f64::max);
         let mut fleet = Grid::new(self.area.width_m, self.area.height_m, largest_m);
@@ -266,6 +304,7 @@ impl World {
             let around = Surroundings {
                 device: DeviceId(id as u32),
                 round,
+                now_s: self.clock_s,
                 width_m: self.area.width_m,
                 height_m: self.area.height_m,
                 covered_by: post.map(|post| posts[post]),
@@ -275,20 +314,55 @@ impl World {
             let mut rng = stream(seed, Stream::Mobility, round as u64, id as u64);
             *position = mobility.next(*position, &around, &mut rng);
         }
-        self.grid.rebuild(&self.devices.position);
     }
+}
+
+/// Where devices are at first, and what they are in the middle of: from where they are given a place, if they are.
+fn place(
+    scenario: &ValidScenario,
+    mobility: &dyn Mobility,
+    count: usize,
+    given: Option<&[Point]>,
+) -> (Vec<Point>, Vec<Motion>) {
+    let area = &scenario.area;
+    let anywhere = |id: usize| {
+        let mut rng = stream(scenario.seed, Stream::DevicePosition, 0, id as u64);
+        uniform_point(area.width_m, area.height_m, &mut rng)
+    };
+    let mut positions = match given {
+        Some(given) => given.to_vec(),
+        None => (0..count).map(anywhere).collect(),
+    };
+    let Some(walk) = mobility.walk() else {
+        return (positions, Vec::new());
+    };
+    let start = |(id, position): (usize, &mut Point)| {
+        let motion = walk.start(&Start {
+            device: DeviceId(id as u32),
+            now_s: 0.0,
+            number: 0,
+            at: *position,
+            is_given: given.is_some(),
+        });
+        *position = inside(area, motion.at(0.0));
+        motion
+    };
+    let motions = positions.iter_mut().enumerate().map(start).collect();
+    (positions, motions)
+}
+
+/// Without what a sum of two ways has of rounding errors, and without what somebody's own way leads out.
+fn inside(area: &Area, point: Point) -> Point {
+    Point::new(
+        point.x_m.max(0.0).min(area.width_m),
+        point.y_m.max(0.0).min(area.height_m),
+    )
 }
 
 fn draw_devices(scenario: &ValidScenario, samples: Vec<u32>, sample_bits: f64) -> Devices {
     let config = &scenario.devices;
     let mut devices = Devices::default();
     for (id, &held) in samples.iter().enumerate() {
-        let mut place = stream(scenario.seed, Stream::DevicePosition, 0, id as u64);
-        devices.position.push(uniform_point(
-            scenario.area.width_m,
-            scenario.area.height_m,
-            &mut place,
-        ));
         let mut rng = stream(scenario.seed, Stream::DeviceHardware, 0, id as u64);
         let cpu_hz = config.cpu_hz.draw(&mut rng);
         let cycles_per_bit = config.cycles_per_bit.draw(&mut rng);

@@ -10,6 +10,7 @@ pub(super) const PARTS: Parts = Parts {
     association: AssociationPart::Td3,
     allocation: AllocationPart::P1,
     redeployment: RedeploymentPart::TwoStage,
+    hands_over: true,
     ..Parts::PLAIN
 };
 

@@ -11,6 +11,7 @@ pub(super) const ENTRY: Entry = Entry::built_in(
     "cehfed without energy checks: a dying UAV takes its edge model with it, and nobody moves",
     Parts {
         checks_energy: false,
+        hands_over: false,
         redeployment: RedeploymentPart::None,
         ..cehfed::PARTS
     },

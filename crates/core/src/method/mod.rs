@@ -62,6 +62,9 @@ pub struct Method {
     pub aggregation: Box<dyn Aggregation>,
     /// Whether UAVs check their energy, Eq. (15), and leave before it runs out.
     pub checks_energy: bool,
+    /// Whether a device that leaves its UAV's coverage may send its update to another UAV, where UAVs wait for each other and
+    /// merge; otherwise it is lost.
+    pub hands_over: bool,
     /// Who waits for whom.
     pub schedule: Schedule,
     /// How devices train.

@@ -63,7 +63,7 @@ impl Nature {
     #[must_use]
     pub fn new(scenario: &ValidScenario) -> Self {
         Self {
-            mobility: mobility::from_config(&scenario.mobility),
+            mobility: mobility::from_config(scenario),
             channel: channel::from_config(scenario),
             airframes: airframes(scenario, None),
             charging: Charging::new(&scenario.battery, &scenario.solar),

@@ -238,10 +238,10 @@ const DEVICES: &[Column] = &[
 const EVENTS: &[Column] = &[
     Column::new("round", Integer, "", "Global round, from 1"),
     Column::new("edge_round", Integer, "", "The edge round after which it happened; 0: before the first"),
-    Column::new("event", Text, "", "uav_low, uav_left, uav_returned, uav_depleted, uav_moved, uav_lost, uav_drained, model_stranded, update_lost, devices_out_of_reach, uav_link_outage, transfers_repeated, uav_link_repeated, model_arrived, nobody_trained, waited, diverged"),
+    Column::new("event", Text, "", "uav_low, uav_left, uav_returned, uav_depleted, uav_moved, uav_lost, uav_drained, model_stranded, update_lost, update_handed_over, devices_out_of_reach, uav_link_outage, transfers_repeated, uav_link_repeated, model_arrived, nobody_trained, waited, diverged"),
     Column::new("uav", Integer, "", "Which UAV, from 0"),
     Column::new("uavs", List, "", "Between which two UAVs (uav_link_outage, uav_link_repeated)"),
-    Column::new("device", Integer, "", "Which device, from 0 (update_lost)"),
+    Column::new("device", Integer, "", "Which device, from 0 (update_lost, update_handed_over)"),
     Column::new("devices", Integer, "devices", "How many devices (devices_out_of_reach)"),
     Column::new("attempts", Integer, "", "Attempts at transfers after the first ones (transfers_repeated, uav_link_repeated)"),
     Column::new("battery_j", Number, "J", "What the battery holds (uav_low, uav_drained)"),
@@ -250,6 +250,7 @@ const EVENTS: &[Column] = &[
     Column::new("during", Text, "", "The item of energy at which the battery ran empty (uav_depleted)"),
     Column::new("updates_lost", Integer, "updates", "Device updates that went down with it or stayed behind (uav_depleted, uav_lost, model_stranded)"),
     Column::new("from_m", List, "m", "Where it was: x_m and y_m (uav_moved)"),
+    Column::new("to", Integer, "", "The UAV that got the update (update_handed_over)"),
     Column::new("to_m", List, "m", "Where it hovers now (uav_moved)"),
     Column::new("energy_j", Number, "J", "What the flight cost (uav_moved)"),
     Column::new("reason", Text, "", "Why (update_lost)"),
@@ -338,6 +339,11 @@ mod tests {
                 uav,
                 reason: "r".into(),
             },
+            EventKind::UpdateHandedOver {
+                device: DeviceId(0),
+                uav,
+                to: uav,
+            },
             EventKind::DevicesOutOfReach { uav, devices: 1 },
             EventKind::UavLinkOutage { uavs: [uav, uav] },
             EventKind::TransfersRepeated { uav, attempts: 1 },
@@ -366,6 +372,7 @@ mod tests {
                 | EventKind::UavDrained { .. }
                 | EventKind::ModelStranded { .. }
                 | EventKind::UpdateLost { .. }
+                | EventKind::UpdateHandedOver { .. }
                 | EventKind::DevicesOutOfReach { .. }
                 | EventKind::UavLinkOutage { .. }
                 | EventKind::TransfersRepeated { .. }

@@ -171,7 +171,7 @@ impl<'a> Builder<'a> {
             nature.fly_by(&scenario, &*flight);
         }
         let samples = task.device_samples.clone();
-        let world = World::new(&scenario, samples, task.sample_bits);
+        let world = World::with_mobility(&scenario, &*nature.mobility, samples, task.sample_bits);
         let model_bits = task.parameters as f64 * scenario.model.bits_per_parameter;
         let fleet = Fleet::new(
             scenario.clone(),

@@ -15,6 +15,7 @@ use crate::vocabulary::{Cell, CellDevice, CellPlan, DeviceId, UavId};
 use crate::world::Uav;
 
 use super::fleet::Fleet;
+use super::leaving::{Fate, HandedOver};
 use super::saved::COUNT_MAX;
 use super::stage::{Decisions, Terms};
 
@@ -28,10 +29,18 @@ pub(super) struct CellWork {
     pub(super) plan: CellPlan,
     /// What each edge round costs.
     pub(super) cost: EdgeCost,
-    /// Seconds of each device's edge round, t_dev.
-    pub(super) device_time_s: Vec<f64>,
+    /// What an edge round costs each device.
+    pub(super) device_cost: Vec<DeviceCost>,
     /// How each device's transfers end in every edge round.
     pub(super) transfers: Vec<Transfers>,
+    /// When each device leaves the UAV's coverage, s from the start of the run; empty where nobody moves inside a round.
+    pub(super) leaves_at_s: Vec<f64>,
+    /// What becomes of their updates; empty as well.
+    pub(super) fates: Vec<Fate>,
+    /// What those who have left no longer spend on computing in an edge round, J ...
+    pub(super) spared_compute_j: f64,
+    /// ... and on sending.
+    pub(super) spared_upload_j: f64,
     /// Models that will cross the link to the aggregator.
     pub(super) handovers: usize,
     /// Seconds of passing the global model on to its devices, Eq. (22).
@@ -49,6 +58,9 @@ pub(super) struct CellWork {
     /// Device models that the UAV only relays, on their way into the global model; none in a hierarchy, nor between rounds.
     #[serde(skip)]
     pub(super) relayed: Option<Box<dyn Fold>>,
+    /// Updates of other cells' devices that the UAV gets in later edge rounds; none between rounds.
+    #[serde(skip)]
+    pub(super) handed_over: Vec<HandedOver>,
     /// Whether the UAV went down while its devices trained.
     pub(super) lost: bool,
 }
@@ -60,11 +72,13 @@ impl CellWork {
         let rows = [
             plan.bandwidth_up_hz.len(),
             plan.bandwidth_down_hz.len(),
-            self.device_time_s.len(),
+            self.device_cost.len(),
             self.transfers.len(),
             self.device_loss.len(),
         ];
+        let ways = [self.leaves_at_s.len(), self.fates.len()];
         rows == [self.devices.len(); 5]
+            && (ways == [0; 2] || ways == [self.devices.len(); 2])
             && self.devices.iter().all(|device| device.index() < devices)
             && plan.local_iterations <= LOCAL_ITERATIONS_MAX as usize
             && [self.updates, self.handovers, self.edge_rounds]
@@ -90,9 +104,23 @@ impl CellWork {
         self.transfers.iter().map(|both| both.repeats()).sum()
     }
 
-    /// Whether its devices train in the coming edge round.
-    pub(super) fn trains(&self) -> bool {
+    /// Whether devices trained with it and it is still there.
+    pub(super) fn has_devices(&self) -> bool {
         !self.lost && !self.devices.is_empty()
+    }
+
+    /// Whether any of its devices train in the coming edge round.
+    pub(super) fn trains(&self) -> bool {
+        self.has_devices()
+            && (self.fates.is_empty() || self.fates.iter().any(|fate| *fate != Fate::Gone))
+    }
+
+    /// The devices that train in the coming edge round, each with its place among all and what becomes of its update.
+    pub(super) fn training(&self) -> impl Iterator<Item = (usize, DeviceId, Fate)> {
+        let fate = |place: usize| self.fates.get(place).copied().unwrap_or(Fate::Stays);
+        let devices = self.devices.iter().enumerate();
+        let all = devices.map(move |(place, device)| (place, *device, fate(place)));
+        all.filter(|(_, _, fate)| *fate != Fate::Gone)
     }
 
     /// Whether there is anything to hand over.
@@ -117,13 +145,25 @@ impl CellWork {
         for values in [
             &mut self.plan.bandwidth_up_hz,
             &mut self.plan.bandwidth_down_hz,
-            &mut self.device_time_s,
+            &mut self.leaves_at_s,
         ] {
             *values = kept(values, &flags);
         }
         self.transfers = kept(&self.transfers, &flags);
+        self.fates = kept(&self.fates, &flags);
+        self.device_cost = kept(&self.device_cost, &flags);
         self.device_loss = kept(&self.device_loss, &flags);
         self.devices = kept(&self.devices, &flags);
+    }
+
+    /// Updates of other cells' devices that the UAV got in this edge round. The others come one closer.
+    pub(super) fn take_handed_over(&mut self) -> Vec<HandedOver> {
+        let (now, mut later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.handed_over)
+            .into_iter()
+            .partition(|update| update.after == 0);
+        later.iter_mut().for_each(|update| update.after -= 1);
+        self.handed_over = later;
+        now
     }
 
     /// Takes everybody out: nobody trains here.
@@ -147,6 +187,7 @@ pub(super) struct Planner<'a> {
     pub(super) fleet: &'a Fleet,
     pub(super) links: &'a RoundLinks,
     pub(super) terms: Terms,
+    pub(super) books: &'a Books,
 }
 
 impl Planner<'_> {
@@ -195,7 +236,7 @@ impl Planner<'_> {
             handovers,
             relay_s,
             cost,
-            device_time_s: costs.iter().map(DeviceCost::time_s).collect(),
+            device_cost: costs,
             transfers,
             device_loss: vec![(0.0, 0); devices.len()],
             devices,
@@ -233,7 +274,7 @@ impl Planner<'_> {
             }
             let in_time = costs.iter().zip(&devices);
             let punctual: Vec<bool> = in_time
-                .map(|(cost, device)| cost.time_s() <= self.longest_round_s(*device))
+                .map(|(cost, device)| self.is_in_time(uav, *device, cost.time_s()))
                 .collect();
             let all = !punctual.contains(&false);
             turns += 1;
@@ -296,14 +337,15 @@ impl Planner<'_> {
         late.fold(0.0, f64::max)
     }
 
-    /// The lesser of a device's deadline and the time it stays in the cell, s.
-    fn longest_round_s(&self, device: DeviceId) -> f64 {
-        let deadline_s = match self.fleet.scenario.devices.deadline_s {
-            0.0 => f64::INFINITY,
-            limit_s => limit_s,
-        };
-        let at = self.fleet.world.devices.position[device.index()];
-        deadline_s.min(self.fleet.nature.mobility.dwell_s(at))
+    /// Whether an edge round of so many seconds is over before a device's deadline, and before it leaves the cell.
+    fn is_in_time(&self, uav: &Uav, device: DeviceId, round_s: f64) -> bool {
+        let deadline_s = self.fleet.scenario.devices.deadline_s;
+        if deadline_s > 0.0 && round_s > deadline_s {
+            return false;
+        }
+        let now_s = self.fleet.now_s(uav.id, self.books);
+        let end_s = now_s + round_s;
+        self.fleet.leaves_at_s(uav, device, now_s, end_s) >= end_s
     }
 
     /// A cell as an allocation sees it. A device's arithmetic goes over its mini-batches `passes` times.

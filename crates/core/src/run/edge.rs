@@ -10,6 +10,7 @@ use crate::world::Uav;
 use super::cells::{CellWork, Leaver};
 use super::fleet::Fleet;
 use super::learning::{EdgeTraining, Learning, Trained};
+use super::leaving;
 use super::stage::{Decisions, Terms};
 
 /// What the edge rounds of a global round came to.
@@ -53,7 +54,15 @@ pub(super) fn edge_rounds(
         books.edge_round = outcome.rounds;
         let may_be_last = outcome.rounds == terms.edge_rounds
             || fleet.may_lose_after(outcome.rounds, terms.edge_rounds)
-            || may_run_low(fleet, cells, books);
+            || may_run_low(fleet, cells, books)
+            || leaving::is_last(fleet, cells, books);
+        for (uav, cell) in (0..).map(UavId).zip(cells.iter_mut()) {
+            leaving::foresee(cell, fleet.now_s(uav, books));
+        }
+        if decisions.hands_over && terms.merges_at_uavs {
+            let more = terms.edge_rounds + 1 - outcome.rounds;
+            leaving::find_takers(fleet, cells, more, books);
+        }
         let training = EdgeTraining {
             key: draw_key(fleet.round, outcome.rounds),
             local: decisions.local,
@@ -67,12 +76,14 @@ pub(super) fn edge_rounds(
         outcome.train_loss += trained.loss;
         received += trained.received();
         tell_lost(&trained, books);
+        leaving::tell_handed_over(&trained, books);
         outcome.outputs = trained.outputs;
         for uav in (0..cells.len() as u32).map(UavId) {
             let cell = &mut cells[uav.index()];
-            if fleet.world.uavs[uav.index()].is_active() && !cell.devices.is_empty() {
+            if fleet.world.uavs[uav.index()].is_active() && cell.trains() {
                 let lasted_s = cell.cost.slowest.time_s();
                 pay_for_edge_round(fleet, uav, cell, lasted_s, books);
+                leaving::see_off(cell, fleet.now_s(uav, books));
             }
         }
         if decisions.checks_energy {
@@ -87,6 +98,7 @@ pub(super) fn edge_rounds(
             break;
         }
     }
+    leaving::lose_late_ones(cells, books);
     for warned in fleet.warned_aggregators() {
         warned.join(&mut outcome.low);
     }
@@ -123,7 +135,7 @@ fn may_run_low(fleet: &Fleet, cells: &[CellWork], books: &Books) -> bool {
 /// What devices report by way of UAVs that are still there.
 pub(super) fn device_outcomes(fleet: &Fleet, cells: &[CellWork]) -> Vec<DeviceOutcome> {
     let heard = fleet.world.uavs.iter().zip(cells);
-    let heard = heard.filter(|(_, cell)| cell.trains() && cell.edge_rounds > 0);
+    let heard = heard.filter(|(_, cell)| cell.has_devices() && cell.edge_rounds > 0);
     heard
         .flat_map(|(uav, cell)| device_outcomes_of(fleet, uav.id, cell))
         .collect()
@@ -135,18 +147,16 @@ pub(super) fn device_outcomes_of(
     uav: UavId,
     cell: &CellWork,
 ) -> impl Iterator<Item = DeviceOutcome> {
-    let work = cell.device_loss.iter().zip(&cell.device_time_s);
+    let work = cell.device_loss.iter().zip(&cell.device_cost);
     let devices = cell.devices.iter().zip(work);
     let heard = devices.filter(|(_, ((_, updates), _))| *updates > 0);
-    heard.map(
-        move |(&device, ((loss, updates), &edge_time_s))| DeviceOutcome {
-            device,
-            uav,
-            mean_loss: loss / *updates as f64,
-            samples: fleet.world.devices.samples[device.index()],
-            edge_time_s,
-        },
-    )
+    heard.map(move |(&device, ((loss, updates), cost))| DeviceOutcome {
+        device,
+        uav,
+        mean_loss: loss / *updates as f64,
+        samples: fleet.world.devices.samples[device.index()],
+        edge_time_s: cost.time_s(),
+    })
 }
 
 /// How the edge rounds went for one cell.
@@ -198,10 +208,17 @@ pub(super) fn pay_for_edge_round(
         books.tell(EventKind::TransfersRepeated { uav, attempts });
     }
     for (item, joules) in [
-        (EnergyItem::DeviceCompute, cell.cost.compute_j),
-        (EnergyItem::DeviceUpload, cell.cost.upload_j),
+        (
+            EnergyItem::DeviceCompute,
+            cell.cost.compute_j - cell.spared_compute_j,
+        ),
+        (
+            EnergyItem::DeviceUpload,
+            cell.cost.upload_j - cell.spared_upload_j,
+        ),
     ] {
-        books.devices.add(item, joules);
+        // A difference of sums may miss 0 by a rounding error.
+        books.devices.add(item, joules.max(0.0));
     }
     let hover = Bill::new(seconds, cell.cost.hover_j);
     let downlink = Bill::beside(cell.cost.downlink_j);

@@ -10,6 +10,7 @@ use crate::scenario::ValidScenario;
 use crate::vocabulary::{DeviceId, Quality, UavId};
 
 use super::cells::CellWork;
+use super::leaving::{Fate, HandedOver};
 use super::scoring::Scoring;
 
 /// Who trains, who evaluates, and the models that there are between rounds.
@@ -47,6 +48,10 @@ pub(super) struct Trained {
     /// Softmax outputs of new local models, where wanted.
     pub(super) outputs: Vec<(DeviceId, Vec<f32>)>,
     pub(super) lost: Vec<(DeviceId, UavId, UpdateLost)>,
+    /// Updates that another UAV merged than the one that their device trained with: device, trained with, merged by.
+    pub(super) handed_over: Vec<(DeviceId, UavId, UavId)>,
+    /// What sending updates to others took, J.
+    pub(super) handover_j: f64,
 }
 
 impl Trained {
@@ -56,10 +61,10 @@ impl Trained {
     }
 }
 
-/// Jobs of an edge round, each with the place of its cell.
+/// Jobs of an edge round, each with the place of its cell, and what becomes of its update.
 struct Jobs<'a> {
     jobs: Vec<Job<'a>>,
-    cells: Vec<usize>,
+    cells: Vec<(usize, Fate)>,
     /// Why the result cannot arrive; none: it can.
     failures: Vec<Option<&'static str>>,
 }
@@ -71,6 +76,8 @@ struct Merging<'a> {
     /// By job: none until it is delivered, then its loss, or why there is none.
     results: Vec<Option<Result<f64, UpdateLost>>>,
     outputs: Vec<(DeviceId, Vec<f32>)>,
+    /// By the UAV that gets them.
+    handed_over: Vec<(UavId, HandedOver)>,
     task: &'a Task,
 }
 
@@ -83,7 +90,13 @@ impl Task {
 
 impl Merging<'_> {
     /// The result of a job is there. What was not asked for, or comes a second time, is passed over.
-    fn take(&mut self, jobs: &Jobs, place: usize, result: Result<LocalUpdate, UpdateLost>) {
+    fn take(
+        &mut self,
+        uavs: &[UavId],
+        jobs: &Jobs,
+        place: usize,
+        result: Result<LocalUpdate, UpdateLost>,
+    ) {
         let Some(open) = self.results.get_mut(place).filter(|open| open.is_none()) else {
             return;
         };
@@ -107,13 +120,30 @@ impl Merging<'_> {
                 return;
             }
         };
-        if let Some(fold) = &mut self.folds[jobs.cells[place]] {
-            fold.add(&update.weights, self.task.weight(job.device));
+        let (cell, fate) = jobs.cells[place];
+        if fate == Fate::Leaves {
+            let UavId(uav) = uavs[cell];
+            let reason = format!("left the coverage of UAV {uav} before its upload ended");
+            *open = Some(Err(UpdateLost { reason }));
+            return;
         }
+        *open = Some(Ok(f64::from(update.mean_loss)));
         if job.wants_outputs {
             self.outputs.push((job.device, update.outputs));
         }
-        *open = Some(Ok(f64::from(update.mean_loss)));
+        let weight = self.task.weight(job.device);
+        if let Fate::HandsOver { to, after, .. } = fate {
+            let update = HandedOver {
+                device: job.device,
+                from: uavs[cell],
+                model: update.weights,
+                weight,
+                after,
+            };
+            self.handed_over.push((to, update));
+        } else if let Some(fold) = &mut self.folds[cell] {
+            fold.add(&update.weights, weight);
+        }
     }
 }
 
@@ -130,9 +160,11 @@ impl Learning {
             folds: folds(&self.task, cells, training),
             results: vec![None; jobs.jobs.len()],
             outputs: Vec::new(),
+            handed_over: Vec::new(),
             task: &self.task,
         };
-        let mut deliver = |place, result| merging.take(&jobs, place, result);
+        let uavs: Vec<UavId> = cells.iter().map(|(uav, _)| *uav).collect();
+        let mut deliver = |place, result| merging.take(&uavs, &jobs, place, result);
         self.devices.train(&jobs.jobs, &mut deliver)?;
         let mut trained = Trained {
             computed: jobs.jobs.len(),
@@ -144,22 +176,43 @@ impl Learning {
         };
         let results = merging.results.into_iter();
         let mut results = results.map(|result| result.unwrap_or_else(|| Err(nothing())));
+        for (to, update) in merging.handed_over {
+            if let Some((_, cell)) = cells.iter_mut().find(|(uav, _)| *uav == to) {
+                cell.handed_over.push(update);
+            }
+        }
         for ((uav, cell), fold) in cells.iter_mut().zip(merging.folds) {
-            let Some(fold) = fold else {
+            let Some(mut fold) = fold else {
                 continue;
             };
-            let devices = cell.devices.iter().zip(&mut cell.device_loss);
-            for ((device, (sum, count)), result) in devices.zip(&mut results) {
-                match result {
-                    Ok(loss) => {
-                        *sum += loss;
-                        *count += 1;
-                        cell.updates += 1;
-                        trained.loss += loss;
+            let (mut losses, mut came) = (Vec::with_capacity(cell.devices.len()), 0);
+            for ((place, device, fate), result) in cell.training().zip(&mut results) {
+                let loss = match result {
+                    Ok(loss) => loss,
+                    Err(lost) => {
+                        trained.lost.push((device, *uav, lost));
+                        continue;
                     }
-                    Err(lost) => trained.lost.push((*device, *uav, lost)),
+                };
+                losses.push((place, loss));
+                trained.loss += loss;
+                match fate {
+                    Fate::HandsOver { upload_j, .. } => trained.handover_j += upload_j,
+                    _ => came += 1,
                 }
             }
+            for (place, loss) in losses {
+                let (sum, count) = &mut cell.device_loss[place];
+                *sum += loss;
+                *count += 1;
+            }
+            for update in cell.take_handed_over() {
+                fold.add(&update.model, update.weight);
+                came += 1;
+                let HandedOver { device, from, .. } = update;
+                trained.handed_over.push((device, from, *uav));
+            }
+            cell.updates += came;
             let samples = fold.weight();
             if !training.merges_at_uavs {
                 cell.relayed = (samples > 0.0).then_some(fold);
@@ -228,17 +281,19 @@ fn jobs<'a>(
         let own = cell.model.as_ref().map(|(model, _)| model);
         let start = own.or_else(|| stale_models.get(uav));
         let start = start.map_or(global_model, |model| model);
-        all.jobs.extend(cell.devices.iter().map(|&device| Job {
-            device,
-            start,
-            local_iterations: cell.plan.local_iterations,
-            key: training.key,
-            local: training.local,
-            wants_outputs: training.wants_outputs,
-        }));
-        all.cells.extend(cell.devices.iter().map(|_| place));
-        all.failures
-            .extend(cell.transfers.iter().map(|both| both.failure()));
+        for (nth, device, fate) in cell.training() {
+            all.jobs.push(Job {
+                device,
+                start,
+                local_iterations: cell.plan.local_iterations,
+                key: training.key,
+                local: training.local,
+                wants_outputs: training.wants_outputs,
+            });
+            all.cells.push((place, fate));
+            let transfers = cell.transfers.get(nth);
+            all.failures.push(transfers.and_then(|both| both.failure()));
+        }
     }
     all
 }
@@ -249,7 +304,7 @@ fn folds(
     cells: &[(UavId, &mut CellWork)],
     training: &EdgeTraining,
 ) -> Vec<Option<Box<dyn Fold>>> {
-    let weight = |cell: &CellWork| cell.devices.iter().map(|d| task.weight(*d)).sum::<f64>();
+    let weight = |cell: &CellWork| cell.training().map(|(_, d, _)| task.weight(d)).sum::<f64>();
     let training_cells = cells.iter().filter(|(_, cell)| cell.trains());
     let all: f64 = training_cells.map(|(_, cell)| weight(cell)).sum();
     let begin = |(_, cell): &(UavId, &mut CellWork)| {

@@ -60,6 +60,7 @@ impl SavedMethod {
             aggregator,
             aggregation: _,
             checks_energy: _,
+            hands_over: _,
             schedule: _,
             local: _,
         } = method;

@@ -27,6 +27,7 @@ pub(super) struct Decisions<'a> {
     pub(super) aggregator: &'a mut dyn AggregatorChoice,
     pub(super) aggregation: &'a dyn Aggregation,
     pub(super) checks_energy: bool,
+    pub(super) hands_over: bool,
     pub(super) local: LocalTraining,
 }
 
@@ -40,6 +41,7 @@ impl<'a> Decisions<'a> {
             aggregator: &mut *method.aggregator,
             aggregation: &*method.aggregation,
             checks_energy: method.checks_energy,
+            hands_over: method.hands_over,
             local: method.local,
         }
     }

@@ -64,6 +64,9 @@ fn named(scenario: &Scenario) -> Vec<(&'static str, &Path)> {
     if !scenario.model.start.as_os_str().is_empty() {
         named.push(("model.start", scenario.model.start.as_path()));
     }
+    if let Some(file) = scenario.mobility.file() {
+        named.push(("mobility.file", file));
+    }
     if !scenario.data.dir.as_os_str().is_empty() {
         named.push(("data.dir", scenario.data.dir.as_path()));
     }

@@ -9,7 +9,7 @@ use aerofed_nn::ModelSpec;
 
 use crate::reading::choices;
 
-use super::{DataSet, Mobility, Policy, Scenario, Span, ValidScenario, Weights};
+use super::{DataSet, Policy, Scenario, Span, ValidScenario, Weights};
 
 /// Why a scenario is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -132,10 +132,12 @@ impl Scenario {
             bad("td3.agent", format_args!("{:?}", self.td3.agent), allowed)
         })?;
         let start = self.read_start()?;
+        let tracks = self.read_tracks()?;
         Ok(ValidScenario {
             scenario: self,
             policy,
             start,
+            tracks,
         })
     }
 
@@ -177,12 +179,7 @@ impl Scenario {
 
     fn check_nature(&self) -> Checked {
         self.check_radio()?;
-        match self.mobility {
-            Mobility::CoverageHop { hop_probability } => {
-                within("mobility.hop_probability", hop_probability, 0.0..=1.0)
-            }
-            Mobility::Static {} => Ok(()),
-        }
+        self.check_mobility()
     }
 
     fn check_data(&self) -> Checked {

@@ -84,9 +84,7 @@ impl Default for Scenario {
             solar: Solar::default(),
             radio: Radio::default(),
             channel: Channel::default(),
-            mobility: Mobility::CoverageHop {
-                hop_probability: 0.3,
-            },
+            mobility: Mobility::default(),
             data: Data::default(),
             model: Model::default(),
             training: Training::default(),

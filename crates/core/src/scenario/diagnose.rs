@@ -304,7 +304,10 @@ mod tests {
             ("uav.count", &["uavs.count"][..]),
             ("uavs.battrey_j", &["uavs.battery_j"]),
             ("uavs.speed", &["uavs.speed_mps"]),
-            ("devices.speed_mps", &["uavs.speed_mps"]),
+            (
+                "devices.speed_mps",
+                &["mobility.speed_mps", "uavs.speed_mps"],
+            ),
             (
                 "learning_rate",
                 &["td3.learning_rate", "training.learning_rate"],

@@ -18,11 +18,13 @@ mod fields;
 mod flight;
 mod layers;
 mod methods;
+mod mobility;
 mod plausible;
 mod policy;
 mod selection;
 mod span;
 mod text;
+mod tracks;
 mod uavs;
 
 use std::ops::Deref;
@@ -45,11 +47,13 @@ pub use faults::{Fault, Moment};
 pub use fields::Change;
 pub use flight::{Flight, FlightPower, RotaryWing};
 pub use methods::{Ahfed, Fedprox, Methods, Oort};
+pub use mobility::Mobility;
 pub use plausible::Warning;
 pub use policy::{Policy, PolicyError};
 pub use selection::{AgentReward, AgentState, Diversity, Fitness, Selection, Td3};
 pub use span::Span;
 pub use text::{BUILT_IN, DEFAULTS, PAPER, QUICKSTART};
+pub use tracks::Tracks;
 pub use uavs::{Layout, OneUav, Reserve, Speed, UavNumbers, Uavs, Waiting};
 
 /// A scenario as written. The defaults are the paper's settings, with waiting charged.
@@ -82,7 +86,7 @@ pub struct Scenario {
     pub radio: Radio,
     /// How much of a signal arrives.
     pub channel: Channel,
-    /// How devices move between global rounds.
+    /// How devices move.
     pub mobility: Mobility,
     /// What is learned from.
     pub data: Data,
@@ -118,6 +122,8 @@ pub struct ValidScenario {
     policy: Policy,
     /// What `model.start` names.
     start: Option<Arc<[u8]>>,
+    /// What `mobility.file` names.
+    tracks: Option<Arc<Tracks>>,
 }
 
 impl ValidScenario {
@@ -131,6 +137,12 @@ impl ValidScenario {
     #[must_use]
     pub fn start(&self) -> Option<&[u8]> {
         self.start.as_deref()
+    }
+
+    /// Where devices are at which times, if a file says so.
+    #[must_use]
+    pub fn tracks(&self) -> Option<&Arc<Tracks>> {
+        self.tracks.as_ref()
     }
 }
 
@@ -169,19 +181,6 @@ pub struct Devices {
     pub tx_power_w: Span,
     /// Longest edge round a device puts up with (t^Max); 0: any.
     pub deadline_s: f64,
-}
-
-/// How devices move between global rounds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Mobility {
-    /// A device leaves its UAV's coverage with this probability per global round (ξ).
-    CoverageHop {
-        /// ξ.
-        hop_probability: f64,
-    },
-    /// Nobody moves.
-    Static {},
 }
 
 /// Which data set.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use aerofed_data::PartitionKind;
 
-use super::{Channel, NO_LEAST_SNR_DB, Scenario, Span, Speed};
+use super::{Channel, Mobility, NO_LEAST_SNR_DB, Scenario, Span, Speed};
 
 /// A value that is allowed and unusual.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -251,6 +251,7 @@ impl Scenario {
             ]);
         }
         rules.extend(self.radio_rules());
+        rules.extend(self.mobility_rules());
         if let PartitionKind::Dirichlet { alpha } = self.data.partition {
             rules.push(Rule(
                 "data.partition.alpha",
@@ -301,6 +302,33 @@ impl Scenario {
             ));
         }
         rules
+    }
+
+    /// What people, cars and ships do.
+    fn mobility_rules(&self) -> Vec<Rule> {
+        let ground = |field, [least, most]: [f64; 2]| {
+            Rule(field, [least, most], [0.01, 60.0], kilometres_per_hour)
+        };
+        let span = |field, span: Span| ground(field, [span.min, span.max]);
+        match self.mobility {
+            Mobility::RandomWaypoint { speed_mps, .. } | Mobility::Manhattan { speed_mps, .. } => {
+                vec![span("mobility.speed_mps", speed_mps)]
+            }
+            Mobility::Group {
+                speed_mps,
+                wander_mps,
+                ..
+            } => vec![
+                span("mobility.speed_mps", speed_mps),
+                span("mobility.wander_mps", wander_mps),
+            ],
+            Mobility::GaussMarkov { mean_speed_mps, .. } => {
+                vec![ground("mobility.mean_speed_mps", [mean_speed_mps; 2])]
+            }
+            Mobility::CoverageHop { .. } | Mobility::Static {} | Mobility::Trace { .. } => {
+                Vec::new()
+            }
+        }
     }
 
     /// UAVs that together see next to nothing of the area, or each of them all of it.
@@ -392,6 +420,14 @@ mod tests {
             ("uavs.coverage_radius_m=5", "the circles of"),
             ("uavs.coverage_radius_m=1e7", "whole area"),
             ("data.partition={kind=\"dirichlet\", alpha=1000}", "alpha"),
+            (
+                "mobility={kind=\"random_waypoint\", speed_mps=[5, 90]}",
+                "90 km/h are 25.0 m/s",
+            ),
+            (
+                "mobility={kind=\"gauss_markov\", mean_speed_mps=120}",
+                "120 km/h are 33.3 m/s",
+            ),
         ] {
             let told = warnings(&[setting]).join("\n");
             assert!(told.contains(part), "{setting}: {told}");

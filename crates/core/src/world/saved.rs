@@ -4,12 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{Devices, Status, Uav, World};
 use crate::Error;
+use crate::nature::mobility::Motion;
 use crate::vocabulary::Point;
 
 /// A world between rounds, less what its scenario says anyway.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SavedWorld {
     devices: Vec<Point>,
+    motion: Vec<Motion>,
     uavs: Vec<SavedUav>,
     clock_s: f64,
 }
@@ -35,6 +37,7 @@ impl World {
         } = self;
         let Devices {
             position,
+            motion,
             tx_power_w: _,
             cpu_hz: _,
             iteration_time_s: _,
@@ -65,6 +68,7 @@ impl World {
         };
         SavedWorld {
             devices: position.clone(),
+            motion: motion.clone(),
             uavs: uavs.iter().map(save_uav).collect(),
             clock_s: *clock_s,
         }
@@ -79,6 +83,7 @@ impl World {
             });
         }
         self.devices.position = saved.devices;
+        self.devices.motion = saved.motion;
         self.grid.rebuild(&self.devices.position);
         for (uav, saved) in self.uavs.iter_mut().zip(saved.uavs) {
             (uav.position, uav.status) = (saved.position, saved.status);
@@ -92,6 +97,9 @@ impl World {
         let counts = (saved.devices.len(), saved.uavs.len());
         if counts != (self.devices.position.len(), self.uavs.len()) {
             return Some(format!("{} devices and {} UAVs", counts.0, counts.1));
+        }
+        if saved.motion.len() != self.devices.motion.len() {
+            return Some("devices that move otherwise".into());
         }
         let outside = |point: &Point| {
             !((0.0..=self.area.width_m).contains(&point.x_m)
@@ -107,6 +115,7 @@ impl World {
                 || odd_return
         };
         let odd = saved.devices.iter().any(outside)
+            || !saved.motion.iter().all(Motion::is_sound)
             || saved.uavs.iter().any(odd_uav)
             || impossible(saved.clock_s);
         odd.then(|| "somebody is where nobody can be".into())

@@ -16,6 +16,7 @@ mod fleets;
 mod inputs;
 mod learners;
 mod learning;
+mod mobility;
 mod overrides;
 mod pretraining;
 mod radio;

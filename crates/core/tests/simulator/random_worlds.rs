@@ -107,7 +107,27 @@ fn oddity() -> impl Strategy<Value = String> {
         one_of("uavs.move_power_w", &["0"]),
         one_of("devices.capacitance", &["0"]),
         one_of("uavs.reserve", &["return", "none"]),
-        one_of("mobility.kind", &["static"]),
+        one_of(
+            "mobility.kind",
+            &[
+                "static",
+                "random_waypoint",
+                "gauss_markov",
+                "manhattan",
+                "group",
+            ],
+        ),
+        one_of(
+            "mobility",
+            &[
+                "{kind=\"random_waypoint\", speed_mps=[30, 300], pause_s=[0, 50]}",
+                "{kind=\"random_waypoint\", speed_mps=[1e-3, 1e3]}",
+                "{kind=\"gauss_markov\", mean_speed_mps=300, alpha=0.1, step_s=100}",
+                "{kind=\"gauss_markov\", mean_speed_mps=0, alpha=1, step_s=0.01}",
+                "{kind=\"manhattan\", block_m=1, turn_probability=1}",
+                "{kind=\"group\", groups=1, radius_m=0.4, speed_mps=300}",
+            ],
+        ),
         one_of("aggregator", &["distance", "cost"]),
         one_of("training.batch_size", &["1", "7", "65536"]),
         one_of("data.probe_samples", &["0", "1", "100"]),

@@ -11,8 +11,13 @@ use aerofed::run_folder::RunFolder;
 use aerofed::{Error, Method, Simulation, ValidScenario};
 
 /// Worlds in which as much as possible is carried from round to round.
-const WORLDS: [&[&str]; 3] = [
+const WORLDS: [&[&str]; 4] = [
     &["mobility.hop_probability=0.5", "stop.max_rounds=5"],
+    &[
+        "mobility={kind=\"random_waypoint\", speed_mps=[10, 40], pause_s=[0, 60]}",
+        "uavs.bandwidth_up_hz=[1e3, 2e3]",
+        "stop.max_rounds=4",
+    ],
     &[
         "allocation={kind=\"p1\"}",
         "redeploy.method=two_stage",

@@ -30,6 +30,7 @@ pub(super) fn uav(kind: &EventKind) -> Option<UavId> {
         | EventKind::DevicesOutOfReach { uav, .. }
         | EventKind::UpdateLost { uav, .. }
         | EventKind::TransfersRepeated { uav, .. }
+        | EventKind::UpdateHandedOver { uav, .. }
         | EventKind::ModelStranded { uav, .. } => Some(*uav),
         _ => None,
     }
@@ -102,6 +103,10 @@ pub(super) fn words(event: &Event) -> String {
         } => format!(
             "the update of device {} never reached UAV {}: {reason}",
             device.0, uav.0
+        ),
+        EventKind::UpdateHandedOver { device, uav, to } => format!(
+            "device {} left the coverage of UAV {} and sent its update to UAV {}",
+            device.0, uav.0, to.0
         ),
         EventKind::DevicesOutOfReach { uav, devices } => format!(
             "UAV {} has no usable link to {} within its radius",
@@ -215,6 +220,14 @@ mod tests {
                     reason: "no answer within 10 s".into(),
                 },
                 "the update of device 7 never reached UAV 3: no answer within 10 s",
+            ),
+            (
+                EventKind::UpdateHandedOver {
+                    device: DeviceId(7),
+                    uav,
+                    to: UavId(4),
+                },
+                "device 7 left the coverage of UAV 3 and sent its update to UAV 4",
             ),
             (
                 EventKind::DevicesOutOfReach { uav, devices: 2 },

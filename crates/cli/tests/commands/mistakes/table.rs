@@ -183,7 +183,7 @@ pub(super) const SETTINGS: &[(&[&str], &[&str])] = &[
     (&["training.lr=0.1"], &["`training.learning_rate`"]),
     (
         &["devices.speed_mps=3"],
-        &["did you mean `uavs.speed_mps`?"],
+        &["did you mean `mobility.speed_mps` or `uavs.speed_mps`?"],
     ),
     (
         &["devices.owner=me"],
@@ -292,6 +292,32 @@ pub(super) const SETTINGS: &[(&[&str], &[&str])] = &[
         &["`uavs.base_m` is \"home\"", "two numbers"],
     ),
     (&["mobility=static"], &["`mobility` is \"static\"", "kind"]),
+    (
+        &["mobility.speed_mps=3"],
+        &[
+            "`mobility.speed_mps` exists for kind = \"random_waypoint\" or \"manhattan\" or \"group\"",
+        ],
+    ),
+    (
+        &["mobility.kind=random_waypoint", "mobility.speed_mps=[0, 5]"],
+        &["`mobility.speed_mps` is [0, 5]", "0.001 to 1000"],
+    ),
+    (
+        &["mobility.kind=manhattan", "mobility.block_m=1e6"],
+        &["`mobility.block_m` is 1000000", "1 to 20000"],
+    ),
+    (
+        &["mobility.kind=group", "mobility.groups=1000"],
+        &["`mobility.groups` is 1000", "1 to "],
+    ),
+    (
+        &["mobility.kind=trace"],
+        &["`mobility.file` is \"\"", "a CSV or Parquet file"],
+    ),
+    (
+        &["mobility.kind=trace", "mobility.file=/no/tracks.csv"],
+        &["`mobility.file` is \"/no/tracks.csv\"", "No such file"],
+    ),
     (&["devices=20"], &["`devices` is 20", "devices.c"]),
     (
         &["data.partition.alpha=0.5"],

@@ -51,6 +51,8 @@ pub struct Parts {
     pub local: LocalPart,
     /// Whether UAVs check their energy, Eq. (15), and leave before it runs out.
     pub checks_energy: bool,
+    /// Whether a device that leaves its UAV's coverage may send its update to another UAV.
+    pub hands_over: bool,
 }
 
 /// H of methods that keep it fixed, and of those that are made to.
@@ -67,6 +69,7 @@ impl Parts {
         schedule: SchedulePart::Synchronous,
         local: LocalPart::Sgd,
         checks_energy: true,
+        hands_over: false,
     };
 
     /// What the rivals have in common: a share of the covered devices at random, fixed H, equal bandwidth,
@@ -119,6 +122,7 @@ impl Parts {
             aggregator: aggregator::from_config(scenario.aggregator),
             aggregation: Box::new(FedAvg),
             checks_energy: self.checks_energy,
+            hands_over: self.hands_over,
             schedule: self.schedule.build(scenario),
             local: self.local.build(scenario),
         }

@@ -115,7 +115,8 @@ impl Passes {
             .iter()
             .filter(|(_, _, now)| now.step == Step::Train);
         training
-            .flat_map(|(_, uav, _)| self.cells[uav.index()].devices.iter().copied())
+            .flat_map(|(_, uav, _)| self.cells[uav.index()].training())
+            .map(|(_, device, _)| device)
             .collect()
     }
 

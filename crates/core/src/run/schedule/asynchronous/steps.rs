@@ -13,6 +13,7 @@ use super::super::super::edge::{
 };
 use super::super::super::fleet::if_below;
 use super::super::super::learning::EdgeTraining;
+use super::super::super::leaving;
 use super::Round;
 use super::passes::{Activity, Step};
 
@@ -43,6 +44,7 @@ impl Round<'_, '_> {
             fleet,
             links: self.links.get_or_insert_default(),
             terms: self.terms,
+            books: &self.books,
         };
         let mut cells = planner.plan(selection, &mut self.decisions)?;
         for id in uavs {
@@ -79,6 +81,9 @@ impl Round<'_, '_> {
         self.passes.tiers.fetch(id);
         let cell = &mut self.passes.cells[index];
         cell.model = Some((self.learning.global_model.clone(), 0.0));
+        let begins_s = self.fleet.world.clock_s + fetch_s;
+        self.fleet
+            .look_ahead(id, cell, begins_s, self.terms.edge_rounds);
         let train_s = fetch_s + cell.cost.slowest.time_s();
         self.schedule(id, train_s, fetch_s, Step::Train);
     }
@@ -206,6 +211,7 @@ impl Round<'_, '_> {
         report.devices.dedup();
         // Its seconds are noted as they pass.
         pay_for_edge_round(self.fleet, id, cell, 0.0, &mut self.books);
+        leaving::see_off(cell, self.fleet.world.clock_s);
         self.see_who_leaves(id, done);
         if !self.fleet.world.uavs[index].is_active() {
             return Ok(());
@@ -230,6 +236,8 @@ impl Round<'_, '_> {
         // Who went down since the pass began is waited for in vain.
         let (crashed, cut_off) = (self.fleet.crashed(), self.fleet.cut_off(id));
         cell.keep_devices(|device| !cut_off && !crashed.contains(&device));
+        let began_s = self.fleet.world.clock_s - cell.cost.slowest.time_s();
+        leaving::foresee(cell, began_s);
         let training = EdgeTraining {
             key: draw_key(self.passes.pass[id.index()], edge_round),
             local: self.decisions.local,

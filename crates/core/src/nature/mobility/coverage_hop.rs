@@ -1,51 +1,10 @@
-//! How devices move between global rounds; inside a round they stand still.
+//! Devices that change cells between global rounds, and stand still inside one.
 
 use rand::RngExt;
 
-use crate::scenario;
+use super::{Mobility, Surroundings, uniform_point};
 use crate::seed::Random;
-use crate::vocabulary::{DeviceId, Point};
-
-/// What a device sees when it decides where to go.
-#[non_exhaustive]
-pub struct Surroundings<'a> {
-    /// Who it is.
-    pub device: DeviceId,
-    /// The global round that it moves for.
-    pub round: usize,
-    /// East-west extent of the area, m.
-    pub width_m: f64,
-    /// North-south extent of the area, m.
-    pub height_m: f64,
-    /// The nearest first position of a UAV that covers the device, if one does.
-    pub covered_by: Option<Point>,
-    /// How far a UAV's coverage reaches, m.
-    pub coverage_radius_m: f64,
-    /// Whether a UAV covers a point from its first position.
-    pub is_covered: &'a dyn Fn(Point) -> bool,
-}
-
-/// Where devices go.
-pub trait Mobility: Send + Sync {
-    /// A device's place in the next global round.
-    fn next(&self, at: Point, around: &Surroundings, rng: &mut Random) -> Point;
-
-    /// How long a device stays where it is inside a round (t^Stay), s. Devices that move between
-    /// rounds only stay for all of it.
-    fn dwell_s(&self, _at: Point) -> f64 {
-        f64::INFINITY
-    }
-}
-
-/// Nobody moves.
-#[derive(Clone, Copy, Debug)]
-pub struct Static;
-
-impl Mobility for Static {
-    fn next(&self, at: Point, _: &Surroundings, _: &mut Random) -> Point {
-        at
-    }
-}
+use crate::vocabulary::Point;
 
 /// With probability ξ a device leaves the ground it is on, its UAV's circle or the ground that no
 /// UAV covers, for anywhere outside of it.
@@ -81,31 +40,18 @@ impl Mobility for CoverageHop {
     }
 }
 
-/// A point anywhere in the area.
-pub(crate) fn uniform_point(width_m: f64, height_m: f64, rng: &mut Random) -> Point {
-    let (x, y) = (rng.random::<f64>(), rng.random::<f64>());
-    Point::new(x * width_m, y * height_m)
-}
-
-pub(super) fn from_config(config: &scenario::Mobility) -> Box<dyn Mobility> {
-    match *config {
-        scenario::Mobility::CoverageHop { hop_probability } => {
-            Box::new(CoverageHop { hop_probability })
-        }
-        scenario::Mobility::Static {} => Box::new(Static),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::seed::{Stream, stream};
+    use crate::vocabulary::DeviceId;
 
     fn around(covered_by: Option<Point>, coverage_radius_m: f64) -> Surroundings<'static> {
         let is_covered = &|p: Point| p.distance(Point::new(50.0, 50.0)) <= 25.0;
         Surroundings {
             device: DeviceId(0),
             round: 2,
+            now_s: 0.0,
             width_m: 100.0,
             height_m: 100.0,
             covered_by,
