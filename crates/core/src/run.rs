@@ -375,7 +375,9 @@ fn algorithm_1(stage: Stage, terms: Terms) -> Result<RoundWork, Error> {
         aggregation: decisions.aggregation,
         checks_energy: decisions.checks_energy,
     };
-    let merged = aggregate(fleet, &mut cells, &flown_s, &mut low, deciding, &mut books);
+    let merged = aggregate(
+        fleet, learning, &mut cells, &flown_s, &mut low, deciding, &mut books,
+    );
     if let Some(aggregator) = merged.aggregator {
         let bill = Bill::beside(fleet.probing.global_j);
         let cell = &mut cells[aggregator.index()];

@@ -2,12 +2,14 @@
 
 pub mod aggregation;
 pub(crate) mod batches;
+pub mod codec;
 pub(crate) mod cpu;
 pub mod data;
 pub mod devices;
 pub mod evaluator;
 mod task;
 
+pub use codec::Codec;
 pub use data::{Data, DataStore};
 pub use devices::{Devices, Job, LocalTraining, LocalUpdate, UpdateLost};
 pub use evaluator::Evaluator;

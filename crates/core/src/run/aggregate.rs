@@ -29,6 +29,7 @@ pub(super) struct Merged {
 /// joins those that are low. `flown_s` are the flights that came after the edge rounds.
 pub(super) fn aggregate(
     fleet: &mut Fleet,
+    learning: &mut Learning,
     cells: &mut [CellWork],
     flown_s: &[f64],
     low: &mut Vec<Leaver>,
@@ -54,7 +55,7 @@ pub(super) fn aggregate(
             fleet.lose_suddenly(aggregator.id, Some(cell), books);
             continue;
         }
-        let model = Learning::merge(cells, deciding.aggregation);
+        let model = learning.merge(cells, aggregator.id, deciding.aggregation);
         cells.iter_mut().for_each(|cell| cell.updates = 0);
         if model.is_none() {
             return Merged::default();
@@ -146,7 +147,7 @@ fn candidate<'a>(
     }
     let heard = receivers.iter().all(|receiver| {
         let other = &fleet.world.uavs[receiver.id.index()];
-        fleet.link_s(uav, other).is_some()
+        fleet.link_s(uav, other, fleet.model_bits).is_some()
     });
 
     let handover_j = handovers().map(|(id, time_s)| fleet.nature.hover(id, time_s).joules);
@@ -212,7 +213,7 @@ pub(super) fn handover_s(
     cell: &CellWork,
     aggregator: &Uav,
 ) -> Option<f64> {
-    let one_s = fleet.crossing_s(uav, aggregator)?;
+    let one_s = fleet.crossing_s(uav, aggregator, fleet.update_bits)?;
     Some(cell.handovers as f64 * one_s)
 }
 
@@ -268,7 +269,8 @@ fn send_off_who_cannot_wait(
 
 fn broadcast_cost(fleet: &Fleet, aggregator: &Uav, receivers: &[Receiver]) -> cost::Broadcast {
     let link_s = |id: UavId| {
-        let way = fleet.crossing_s(aggregator, &fleet.world.uavs[id.index()]);
+        let to = &fleet.world.uavs[id.index()];
+        let way = fleet.crossing_s(aggregator, to, fleet.model_bits);
         way.unwrap_or(0.0)
     };
     cost::broadcast(aggregator.id, aggregator.tx_power_w, receivers, link_s)
@@ -287,7 +289,8 @@ fn broadcast(
     }
     let is_reached = |receiver: &Receiver| {
         let uav = &fleet.world.uavs[receiver.id.index()];
-        fleet.crossing_s(aggregator, uav).is_some()
+        let way = fleet.crossing_s(aggregator, uav, fleet.model_bits);
+        way.is_some()
     };
     let (receivers, missed): (Vec<_>, Vec<_>) = receivers.iter().copied().partition(is_reached);
     let cost = broadcast_cost(fleet, aggregator, &receivers);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use aerofed_nn::Network;
 
 use crate::Error;
+use crate::learn::codec::{self, Air, Codec};
 use crate::learn::cpu::CpuLearner;
 use crate::learn::{Data, Devices, Evaluator, Task};
 use crate::nature::Nature;
@@ -46,6 +47,7 @@ pub struct Builder<'a> {
     channel: Option<Box<dyn Channel>>,
     mobility: Option<Box<dyn Mobility>>,
     flight: Option<Box<dyn Flight>>,
+    codec: Option<Box<dyn Codec>>,
     task: Option<Task>,
     devices: Option<Box<dyn Devices>>,
     evaluator: Option<Box<dyn Evaluator>>,
@@ -60,6 +62,7 @@ impl<'a> Builder<'a> {
             channel: None,
             mobility: None,
             flight: None,
+            codec: None,
             task: None,
             devices: None,
             evaluator: None,
@@ -89,6 +92,12 @@ impl<'a> Builder<'a> {
     /// What flying costs.
     pub fn flight(mut self, flight: impl Flight + 'static) -> Self {
         self.flight = Some(Box::new(flight));
+        self
+    }
+
+    /// What models and updates are on the air.
+    pub fn codec(mut self, codec: impl Codec + 'static) -> Self {
+        self.codec = Some(Box::new(codec));
         self
     }
 
@@ -172,12 +181,18 @@ impl<'a> Builder<'a> {
         }
         let samples = task.device_samples.clone();
         let world = World::with_mobility(&scenario, &*nature.mobility, samples, task.sample_bits);
-        let model_bits = task.parameters as f64 * scenario.model.bits_per_parameter;
+        let codec = self.codec.unwrap_or_else(|| codec::of(&scenario));
+        let bits = |size: f64| match size > 0.0 && size.is_finite() {
+            true => Ok(size),
+            false => Err(misfit(format!("a codec that sends {size} bit"))),
+        };
+        let model_bits = bits(codec.model_bits(task.parameters))?;
+        let update_bits = bits(codec.update_bits(task.parameters))?;
         let fleet = Fleet::new(
             scenario.clone(),
             world,
             nature,
-            model_bits,
+            (model_bits, update_bits),
             task.sample_bits,
         );
         Ok(Simulation {
@@ -190,6 +205,7 @@ impl<'a> Builder<'a> {
                 global_model,
                 quality,
                 stale_models: Default::default(),
+                air: Air::new(codec),
                 scoring: Scoring::default(),
             },
             scenario,

@@ -55,6 +55,9 @@ pub(super) struct CellWork {
     pub(super) updates: usize,
     /// The edge model, with the training samples behind it; none before training, and when it is lost.
     pub(super) model: Option<(Vec<f32>, f64)>,
+    /// The global model that the edge model began from; none where the aggregator can tell, and where edge models are handed
+    /// over as they are.
+    pub(super) began_from: Option<Vec<f32>>,
     /// Device models that the UAV only relays, on their way into the global model; none in a hierarchy, nor between rounds.
     #[serde(skip)]
     pub(super) relayed: Option<Box<dyn Fold>>,
@@ -92,6 +95,10 @@ impl CellWork {
                 .model
                 .iter()
                 .all(|(model, _)| model.len() == parameters)
+            && self
+                .began_from
+                .iter()
+                .all(|model| model.len() == parameters)
     }
 
     /// T^Edge, Eq. (17).
@@ -355,6 +362,7 @@ impl Planner<'_> {
             world,
             nature,
             model_bits,
+            update_bits,
             ..
         } = self.fleet;
         let all = &world.devices;
@@ -382,7 +390,7 @@ impl Planner<'_> {
             broadcast_power_w: uav.broadcast_power_w,
             bandwidth_up_hz: uav.bandwidth_up_hz,
             bandwidth_down_hz: uav.bandwidth_down_hz,
-            model_bits_up: *model_bits,
+            model_bits_up: *update_bits,
             model_bits_down: *model_bits,
             devices: devices.iter().filter_map(describe).collect(),
         }

@@ -20,8 +20,10 @@ pub(crate) struct Fleet {
     pub(super) scenario: Arc<ValidScenario>,
     pub(super) world: World,
     pub(super) nature: Nature,
-    /// Size of a model on the air, bit.
+    /// Size of a model on its way to devices, bit.
     pub(super) model_bits: f64,
+    /// Size of what devices and UAVs send up, bit.
+    pub(super) update_bits: f64,
     /// Size of a training sample, bit.
     pub(super) sample_bits: f64,
     /// The global round, from 1; 0 before the first.
@@ -39,7 +41,7 @@ impl Fleet {
         scenario: Arc<ValidScenario>,
         world: World,
         nature: Nature,
-        model_bits: f64,
+        (model_bits, update_bits): (f64, f64),
         sample_bits: f64,
     ) -> Self {
         Self {
@@ -48,6 +50,7 @@ impl Fleet {
             world,
             nature,
             model_bits,
+            update_bits,
             sample_bits,
             round: 0,
             failed_links: HashSet::new(),
@@ -126,7 +129,7 @@ impl Fleet {
 
     /// Tells which pairs of UAVs have a way between them over which nothing arrives, or not at the first attempt.
     fn tell_weak_uav_links(&self, books: &mut Books) {
-        if self.bound_on_uav_links_s().is_some() {
+        if self.bound_on_uav_links_s(self.model_bits).is_some() {
             return;
         }
         for from in self.world.active() {
@@ -272,7 +275,7 @@ impl Fleet {
             return 0.0;
         }
         let handovers = cell.handovers.max(worst.handovers).max(1) as f64;
-        let handover_s = worst.tries * handovers * worst.uav_link_s;
+        let handover_s = worst.tries * handovers * worst.handover_link_s;
         let hover_s = handover_s + (worst.uav_link_s + worst.relay_s);
         self.flight_home(uav).joules
             + self.nature.hover(uav.id, hover_s).joules
@@ -293,9 +296,14 @@ impl Fleet {
 
     /// Bounds on what the rest of the round can ask of anybody.
     pub(super) fn worst_case(&self, cells: &[CellWork], books: &Books) -> WorstCase {
-        let (uav_link_s, cut) = match self.bound_on_uav_links_s() {
+        let slowest = |bits: f64| match self.bound_on_uav_links_s(bits) {
             Some(bound_s) => (bound_s, !self.failed_links.is_empty()),
-            None => self.slowest_uav_link_s(),
+            None => self.slowest_uav_link_s(bits),
+        };
+        let (uav_link_s, cut) = slowest(self.model_bits);
+        let (handover_link_s, _) = match self.update_bits == self.model_bits {
+            true => (uav_link_s, cut),
+            false => slowest(self.update_bits),
         };
         // Where a link is cut, or where UAVs may fly out of reach of each other, models may go by way of a third UAV.
         let around = cut || self.nature.least_snr > 0.0;
@@ -313,6 +321,7 @@ impl Fleet {
         };
         WorstCase {
             uav_link_s: hops * uav_link_s,
+            handover_link_s: hops * handover_link_s,
             relay_s: cells.iter().map(|cell| cell.relay_s).fold(0.0, f64::max),
             // Where cells do not wait for each other, the aggregator may change while a model is on its way.
             tries: if books.has_barriers() { 1.0 } else { 2.0 },
@@ -325,7 +334,7 @@ impl Fleet {
     }
 
     /// No link between two active UAVs takes longer, if the channel can say so; then none of them is out.
-    fn bound_on_uav_links_s(&self) -> Option<f64> {
+    fn bound_on_uav_links_s(&self, bits: f64) -> Option<f64> {
         let mut corners = [
             Point::new(f64::MAX, f64::MAX),
             Point::new(f64::MIN, f64::MIN),
@@ -342,20 +351,19 @@ impl Fleet {
         }
         let across_m = corners[0].distance(corners[1]);
         let height_m = (highest_m - lowest_m).max(0.0);
-        let bits = self.model_bits;
         self.nature
             .worst_uav_link_time_s(bits, weakest_w, across_m, height_m)
     }
 
     /// The same for channels that cannot say what lies within a distance: all pairs are looked at, each with as many attempts as
     /// there may be, which after a flight may be more than now. Also whether any of them is cut or out.
-    fn slowest_uav_link_s(&self) -> (f64, bool) {
+    fn slowest_uav_link_s(&self, bits: f64) -> (f64, bool) {
         let attempts = f64::from(self.nature.retries) + 1.0;
         let (mut slowest_s, mut cut) = (0.0f64, false);
         for from in self.world.active() {
             for to in self.world.active().filter(|to| to.id != from.id) {
                 let link = self.uav_link(from, to);
-                match self.nature.uav_transfer(self.model_bits, &link) {
+                match self.nature.uav_transfer(bits, &link) {
                     Some((once_s, transfer))
                         if transfer.arrived && !self.is_cut(from.id, to.id) =>
                     {
@@ -368,9 +376,9 @@ impl Fleet {
         (slowest_s, cut)
     }
 
-    /// Seconds of sending a model from one UAV straight to another; none when that link is cut or too weak. To itself it takes
+    /// Seconds of sending `bits` from one UAV straight to another; none when that link is cut or too weak. To itself it takes
     /// no time.
-    pub(super) fn link_s(&self, from: &Uav, to: &Uav) -> Option<f64> {
+    pub(super) fn link_s(&self, from: &Uav, to: &Uav, bits: f64) -> Option<f64> {
         if from.id == to.id {
             return Some(0.0);
         }
@@ -378,7 +386,7 @@ impl Fleet {
             true => None,
             false => {
                 let link = self.uav_link(from, to);
-                self.nature.uav_link_time_s(self.model_bits, &link)
+                self.nature.uav_link_time_s(bits, &link)
             }
         }
     }
@@ -394,13 +402,13 @@ impl Fleet {
         }
     }
 
-    /// Seconds of sending a model from one UAV to another, by way of the quickest third one when there is no link between
+    /// Seconds of sending `bits` from one UAV to another, by way of the quickest third one when there is no link between
     /// the two; none when there is no way.
-    pub(super) fn crossing_s(&self, from: &Uav, to: &Uav) -> Option<f64> {
-        self.link_s(from, to).or_else(|| {
+    pub(super) fn crossing_s(&self, from: &Uav, to: &Uav, bits: f64) -> Option<f64> {
+        let link_s = |from, to| self.link_s(from, to, bits);
+        link_s(from, to).or_else(|| {
             let between = self.world.active().filter(|other| other.id != from.id);
-            let ways = between
-                .filter_map(|other| Some(self.link_s(from, other)? + self.link_s(other, to)?));
+            let ways = between.filter_map(|by| Some(link_s(from, by)? + link_s(by, to)?));
             ways.min_by(f64::total_cmp)
         })
     }
@@ -484,8 +492,10 @@ pub(super) fn pair(a: u32, b: u32) -> [u32; 2] {
 
 /// Bounds on what the rest of a round can ask of a UAV.
 pub(super) struct WorstCase {
-    /// Any model between any two UAVs.
+    /// A model between any two UAVs.
     uav_link_s: f64,
+    /// What one UAV hands over to another.
+    handover_link_s: f64,
     /// Passing a model on to devices.
     relay_s: f64,
     /// How often a model may have to be handed over.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::Error;
 use crate::learn::aggregation::{Aggregation, Fold, distance};
+use crate::learn::codec::{Air, Sender};
 use crate::learn::{Devices, Evaluator, Job, LocalTraining, LocalUpdate, Task, UpdateLost};
 use crate::scenario::ValidScenario;
 use crate::vocabulary::{DeviceId, Quality, UavId};
@@ -24,6 +25,8 @@ pub(crate) struct Learning {
     pub(super) quality: Quality,
     /// Older global models, of UAVs that the last broadcasts did not reach.
     pub(super) stale_models: BTreeMap<UavId, Vec<f32>>,
+    /// What becomes of models and updates on their way.
+    pub(super) air: Air,
     /// Personal models and softmax outputs; empty until a method needs them.
     pub(super) scoring: Scoring,
 }
@@ -79,6 +82,7 @@ struct Merging<'a> {
     /// By the UAV that gets them.
     handed_over: Vec<(UavId, HandedOver)>,
     task: &'a Task,
+    air: &'a mut Air,
 }
 
 impl Task {
@@ -107,7 +111,7 @@ impl Merging<'_> {
             }),
             None => result,
         };
-        let update = match result {
+        let mut update = match result {
             Ok(update) if update.weights.len() == due => update,
             Ok(update) => {
                 let found = update.weights.len();
@@ -131,6 +135,8 @@ impl Merging<'_> {
         if job.wants_outputs {
             self.outputs.push((job.device, update.outputs));
         }
+        let sender = Sender::Device(job.device);
+        self.air.send(sender, job.start, &mut update.weights);
         let weight = self.task.weight(job.device);
         if let Fate::HandsOver { to, after, .. } = fate {
             let update = HandedOver {
@@ -162,6 +168,7 @@ impl Learning {
             outputs: Vec::new(),
             handed_over: Vec::new(),
             task: &self.task,
+            air: &mut self.air,
         };
         let uavs: Vec<UavId> = cells.iter().map(|(uav, _)| *uav).collect();
         let mut deliver = |place, result| merging.take(&uavs, &jobs, place, result);
@@ -216,21 +223,35 @@ impl Learning {
             let samples = fold.weight();
             if !training.merges_at_uavs {
                 cell.relayed = (samples > 0.0).then_some(fold);
-            } else if let Some(model) = fold.finish() {
+            } else if let Some(mut model) = fold.finish() {
+                // The UAV goes on from what its devices get.
+                self.air.send_model(&mut model);
                 cell.model = Some((model, samples));
             }
         }
         Ok(trained)
     }
 
-    /// Global FedAvg, Eq. (3), over what the UAVs carry; none when nobody has anything.
-    pub(super) fn merge(cells: &mut [CellWork], aggregation: &dyn Aggregation) -> Option<Vec<f32>> {
+    /// Global FedAvg, Eq. (3), over what arrives of what the UAVs carry; none when nobody has anything.
+    pub(super) fn merge(
+        &mut self,
+        cells: &mut [CellWork],
+        aggregator: UavId,
+        aggregation: &dyn Aggregation,
+    ) -> Option<Vec<f32>> {
         let relayed: Vec<Box<dyn Fold>> = cells
             .iter_mut()
             .filter_map(|cell| cell.relayed.take())
             .collect();
         if !relayed.is_empty() {
             return aggregation.join(relayed);
+        }
+        for (uav, cell) in (0..).map(UavId).zip(cells.iter_mut()) {
+            let Some((model, _)) = cell.model.as_mut().filter(|_| uav != aggregator) else {
+                continue;
+            };
+            let start = self.stale_models.get(&uav).unwrap_or(&self.global_model);
+            self.air.send(Sender::Uav(uav), start, model);
         }
         let edge = cells.iter().filter_map(|cell| cell.model.as_ref());
         let models: Vec<(&[f32], f64)> = edge
@@ -246,9 +267,11 @@ impl Learning {
         missed: Vec<UavId>,
         reached: &[UavId],
     ) -> f64 {
-        let Some(new) = new else {
+        let Some(mut new) = new else {
             return 0.0;
         };
+        // Whoever merged it goes on from what the others get.
+        self.air.send_model(&mut new);
         for uav in missed {
             let old = || self.global_model.clone();
             self.stale_models.entry(uav).or_insert_with(old);

@@ -193,7 +193,7 @@ fn taker(
     if !transfer.arrived {
         return None;
     }
-    let upload_s = transfer.attempts() * fleet.model_bits / rate_bps(band_hz, snr_hz);
+    let upload_s = transfer.attempts() * fleet.update_bits / rate_bps(band_hz, snr_hz);
     let there_s = sends_at_s + upload_s;
     let edge_round_s = cells[to.id.index()].cost.slowest.time_s();
     let rounds = ((there_s - fleet.now_s(to.id, books)) / edge_round_s).ceil();

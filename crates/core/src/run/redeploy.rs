@@ -78,7 +78,7 @@ fn moves(
     if uavs.is_empty() {
         return Vec::new();
     }
-    let (nature, bits, round) = (&fleet.nature, fleet.model_bits, fleet.round);
+    let (nature, bits, round) = (&fleet.nature, fleet.update_bits, fleet.round);
     let model_energy_j = |from: &FleetUav, to: &FleetUav| {
         let hover_power_w = nature.airframe(from.id).hover_power_w;
         nature.exchange_j(bits, &from.link_to(to, round), hover_power_w)

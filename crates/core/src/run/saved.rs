@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::learn::codec::Residuals;
 use crate::method::Method;
 use crate::record::RoundRecord;
 use crate::vocabulary::{Quality, UavId};
@@ -35,6 +36,7 @@ pub(super) struct SavedRun<'a> {
     cumulative_energy_j: f64,
     deployed: Cow<'a, [UavId]>,
     stale_models: Cow<'a, BTreeMap<UavId, Vec<f32>>>,
+    residuals: Cow<'a, Residuals>,
     /// CBOR, because events are written as flat tagged objects, which only a self-describing format reads back.
     records: Vec<u8>,
     wall_clock_s: f64,
@@ -113,6 +115,7 @@ impl Simulation {
             world,
             nature: _,
             model_bits: _,
+            update_bits: _,
             sample_bits: _,
             round,
             deployed,
@@ -127,6 +130,7 @@ impl Simulation {
             global_model,
             quality,
             stale_models,
+            air,
             scoring,
         } = learning;
         let mut record_bytes = Vec::new();
@@ -144,6 +148,7 @@ impl Simulation {
             cumulative_energy_j: *cumulative_energy_j,
             deployed: Cow::Borrowed(deployed),
             stale_models: Cow::Borrowed(stale_models),
+            residuals: Cow::Borrowed(air.residuals()),
             records: record_bytes,
             wall_clock_s,
         })
@@ -193,9 +198,12 @@ impl Simulation {
         if !(saved.deployed.iter().all(known) && saved.stale_models.iter().all(fits)) {
             return Err(misfit("fleet", "of other UAVs or models"));
         }
+        let devices = self.learning.task.device_samples.len();
+        if !(self.learning.air).could_have_kept(&saved.residuals, devices, uavs, parameters) {
+            return Err(misfit("codec", "of other senders or models"));
+        }
         let restored = saved.schedule.map(|saved| {
             let mut new = scheduler(method.schedule, uavs);
-            let devices = self.learning.task.device_samples.len();
             new.restore(&saved, uavs, devices, parameters)?;
             Ok::<_, Error>((method.schedule, new))
         });
@@ -209,6 +217,7 @@ impl Simulation {
         self.learning.scoring = saved.scoring.into_owned();
         self.learning.global_model = saved.global_model.into_owned();
         self.learning.stale_models = saved.stale_models.into_owned();
+        self.learning.air.restore(saved.residuals.into_owned());
         self.cumulative_energy_j = saved.cumulative_energy_j;
         Ok((records, saved.wall_clock_s))
     }

@@ -81,7 +81,9 @@ impl Learning {
             0 => vec![start.clone(); uavs.len()],
             _ => self.evaluator.personal_models(uavs, start, epochs, round)?,
         };
-        for (uav, model) in uavs.iter().zip(models) {
+        for (uav, mut model) in uavs.iter().zip(models) {
+            // What it sends out is all that its personal model is for.
+            self.air.send_model(&mut model);
             self.scoring.personal_models[uav.index()] = model;
         }
         Ok(())

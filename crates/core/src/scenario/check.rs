@@ -241,6 +241,7 @@ impl Scenario {
             self.model.bits_per_parameter,
             0.01..=64.0,
         )?;
+        self.check_codec()?;
         let training = &self.training;
         within("training.learning_rate", training.learning_rate, 0.0..=1e3)?;
         within("training.momentum", training.momentum, 0.0..=0.999_999)?;

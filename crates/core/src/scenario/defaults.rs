@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use aerofed_data::PartitionKind;
 
 use super::{
-    AgentReward, AgentState, Aggregator, Allocation, Area, Association, Battery, Channel, Data,
+    AgentReward, AgentState, Aggregator, Allocation, Area, Association, Battery, Channel, Codec,
+    Data,
     DataSet, Devices, Diversity, Fitness, Flight, Methods, Mobility, Model, Radio, Redeploy,
     Scenario, Selection, Solar, Span, Stop, TargetOn, Td3, Training, Uavs, Weights,
 };
@@ -87,6 +88,7 @@ impl Default for Scenario {
             mobility: Mobility::default(),
             data: Data::default(),
             model: Model::default(),
+            codec: Codec::default(),
             training: Training::default(),
             weights: Weights::default(),
             redeploy: Redeploy::default(),

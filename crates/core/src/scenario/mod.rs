@@ -9,6 +9,7 @@ mod base;
 mod battery;
 mod channel;
 mod check;
+mod codec;
 mod commented;
 mod decisions;
 mod defaults;
@@ -39,6 +40,7 @@ pub use base::Base;
 pub use battery::{Battery, Solar};
 pub use channel::{Channel, Deployment, Draw, Environment, Fading, NO_LEAST_SNR_DB, Radio};
 pub use check::ScenarioError;
+pub use codec::Codec;
 pub use decisions::{
     Allocation, AllocationKind, Association, BandwidthSolver, P1Objective, Redeploy,
     RedeployMethod, RedeployWhen,
@@ -92,6 +94,8 @@ pub struct Scenario {
     pub data: Data,
     /// What is trained.
     pub model: Model,
+    /// What it is on the air.
+    pub codec: Codec,
     /// How it is trained.
     pub training: Training,
     /// What a joule and a second are worth.
@@ -231,7 +235,7 @@ pub struct Data {
 pub struct Model {
     /// A built-in model; ignored when `layers` are given.
     pub name: String,
-    /// Size of a parameter on the air.
+    /// Size of a parameter on the air, where the codec is f32.
     pub bits_per_parameter: f64,
     /// A model of one's own; empty: the built-in one.
     pub layers: Vec<Layer>,

@@ -5,6 +5,7 @@ mod accounts;
 mod allocation;
 mod books;
 mod builder;
+mod codec;
 mod common;
 mod conformance;
 mod degenerate;

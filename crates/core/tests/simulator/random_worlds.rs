@@ -136,6 +136,16 @@ fn oddity() -> impl Strategy<Value = String> {
             "data.partition.kind",
             &["noniid_a", "noniid_b", "iid", "dirichlet", "shards"],
         ),
+        one_of(
+            "codec",
+            &[
+                "{kind=\"f16\"}",
+                "{kind=\"int8\"}",
+                "{kind=\"int8\", error_feedback=false}",
+                "{kind=\"top_k\"}",
+                "{kind=\"top_k\", fraction=1.0}",
+            ],
+        ),
         one_of("redeploy.when", &["on_change", "every_round"]),
         one_of("stop.convergence_norm", &["1e-3", "1e9"]),
     ])

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::decide::association::Scene;
+use crate::learn::codec::Sender;
 use crate::nature::cost::Receiver;
 use crate::record::EventKind;
 use crate::vocabulary::{Bill, EnergyItem, UavId};
@@ -80,7 +81,9 @@ impl Round<'_, '_> {
         };
         self.passes.tiers.fetch(id);
         let cell = &mut self.passes.cells[index];
-        cell.model = Some((self.learning.global_model.clone(), 0.0));
+        let model = &self.learning.global_model;
+        cell.model = Some((model.clone(), 0.0));
+        cell.began_from = self.learning.air.is_lossy().then(|| model.clone());
         let begins_s = self.fleet.world.clock_s + fetch_s;
         self.fleet
             .look_ahead(id, cell, begins_s, self.terms.edge_rounds);
@@ -111,7 +114,7 @@ impl Round<'_, '_> {
         let aggregator = self.sender_to(id)?;
         let sender = &self.fleet.world.uavs[aggregator.index()];
         let uav = &self.fleet.world.uavs[id.index()];
-        let link_s = self.fleet.crossing_s(sender, uav)?;
+        let link_s = self.fleet.crossing_s(sender, uav, self.fleet.model_bits)?;
         let relay_s = self.passes.cells[id.index()].relay_s;
         let fetch_s = link_s + relay_s;
         let hover_j = self.fleet.nature.hover(id, fetch_s).joules;
@@ -143,7 +146,8 @@ impl Round<'_, '_> {
             let aggregator = self.passes.aggregator?;
             let uavs = &self.fleet.world.uavs;
             let sender = &uavs[aggregator.index()];
-            let link_s = self.fleet.crossing_s(sender, &uavs[id.index()])?;
+            let (to, bits) = (&uavs[id.index()], self.fleet.model_bits);
+            let link_s = self.fleet.crossing_s(sender, to, bits)?;
             if self.can_afford(aggregator, link_s * sender.tx_power_w) {
                 return Some(aggregator);
             }
@@ -189,7 +193,8 @@ impl Round<'_, '_> {
                 continue;
             }
             // Besides whatever it is doing, which the hovering is paid for with.
-            if !(uav.is_active() && fleet.crossing_s(uav, &chosen).is_some()) {
+            let way = || fleet.crossing_s(uav, &chosen, fleet.update_bits);
+            if !(uav.is_active() && way().is_some()) {
                 passes.tiers.forget(id);
             }
         }
@@ -339,10 +344,15 @@ impl Round<'_, '_> {
         self.device_outcomes
             .extend(device_outcomes_of(self.fleet, id, cell));
         self.delivered += std::mem::take(&mut cell.updates);
-        if let Some((model, _)) = cell.model.take() {
+        if let Some((mut model, _)) = cell.model.take() {
+            if let Some(start) = cell.began_from.take().filter(|_| id != to) {
+                self.learning.air.send(Sender::Uav(id), &start, &mut model);
+            }
             let staleness = self.passes.tiers.deliver(id, model);
             let merged = self.passes.tiers.merge(self.decisions.aggregation);
             self.learning.global_model = merged.unwrap_or_default();
+            let learning = &mut *self.learning;
+            learning.air.send_model(&mut learning.global_model);
             self.merged_by = Some(to);
             self.books.tell(EventKind::ModelArrived {
                 uav: id,
