@@ -47,7 +47,7 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// List the methods
     Methods(MethodsArgs),
-    /// Print or check scenarios
+    /// List, print or check scenarios
     Scenario(ScenarioArgs),
     /// List, fetch, check and divide data sets
     Data(DataArgs),

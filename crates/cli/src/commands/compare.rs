@@ -42,7 +42,8 @@ use crate::numbers::{number, seed, seed_count, smooth_rounds};
     down those under way. Two such commands at once share the work."
 )]
 pub(crate) struct CompareArgs {
-    /// A scenario file, or `paper` or `quickstart`; none: the quick start
+    /// A scenario file, or a name of `aerofed scenario list`; none: the quick start
+    #[arg(value_parser = scenario::ScenarioName, hide_possible_values = true)]
     scenario: Option<PathBuf>,
     /// Methods with commas between, or `all`; savings are of the first against each other
     #[arg(long, value_name = "LIST", required = true)]

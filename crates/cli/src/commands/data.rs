@@ -52,7 +52,8 @@ enum DataCommand {
     #[command(after_help = "Example:\n  \
         aerofed data partition --set data.partition.kind=dirichlet --set devices.count=20")]
     Partition {
-        /// A scenario file, or `paper` or `quickstart`; none: the quick start
+        /// A scenario file, or a name of `aerofed scenario list`; none: the quick start
+        #[arg(value_parser = scenario::ScenarioName, hide_possible_values = true)]
         scenario: Option<PathBuf>,
         /// Change any field of the scenario, as in `data.data_volume=2000`; may be repeated
         #[arg(long = "set", value_name = "PATH=VALUE")]

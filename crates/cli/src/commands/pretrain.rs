@@ -27,7 +27,8 @@ use crate::numbers::{seed, whole};
     them. Writes the policy, and beside it the learning curve as SVG. Ctrl-C (exit code 130) keeps what was learned."
 )]
 pub(crate) struct PretrainArgs {
-    /// A scenario file, or `paper` or `quickstart`; none: the quick start
+    /// A scenario file, or a name of `aerofed scenario list`; none: the quick start
+    #[arg(value_parser = scenario::ScenarioName, hide_possible_values = true)]
     scenario: Option<PathBuf>,
     /// Runs to learn from
     #[arg(long, value_name = "N", default_value_t = Plan::default().episodes as u32, value_parser = whole::<u32>(1..=1_000_000))]

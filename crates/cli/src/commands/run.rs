@@ -30,13 +30,15 @@ use crate::numbers::{rounds, seed, whole};
     aerofed run paper --rounds 20 --set training.learning_rate=0.05\n  \
     aerofed run mine.toml --seed 7 --out runs/seven --json\n  \
     aerofed run --resume runs/seven\n\n\
+    A name of `aerofed scenario list` always means that scenario; a file of the same name is reached by a path, as in ./paper.\n\
     Writes scenario.toml, rounds.csv, uavs.csv, devices.jsonl, events.jsonl, summary.json,\n\
     model.safetensors, progress.svg, map.svg, and report.html with all of it to look at.\n\
     Ctrl-C ends the run after the current round (exit code 130) and keeps its results;\n\
     --resume continues it, or one that was killed, with the same results as if it had never stopped."
 )]
 pub(crate) struct RunArgs {
-    /// A scenario file, or `paper` or `quickstart`; none: the quick start
+    /// A scenario file, or a name of `aerofed scenario list`; none: the quick start
+    #[arg(value_parser = scenario::ScenarioName, hide_possible_values = true)]
     scenario: Option<PathBuf>,
     /// The method; `aerofed methods` lists them
     #[arg(long, value_name = "NAME")]

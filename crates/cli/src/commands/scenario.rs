@@ -1,16 +1,20 @@
 //! `aerofed scenario`
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use aerofed::method::Registry;
-use aerofed::scenario::{BUILT_IN, DEFAULTS, QUICKSTART};
+use aerofed::reading::choices;
+use aerofed::scenario::{BUILT_IN, DEFAULTS, QUICKSTART, built_in, first_sentence};
 use aerofed::world::World;
 use aerofed::{Method, Scenario, ValidScenario};
-use aerofed_report::units::{counted, energy};
+use aerofed_report::units::{counted, energy, shorten};
 use anyhow::Result;
-use clap::{Args, Subcommand};
+use clap::builder::{PathBufValueParser, PossibleValue, TypedValueParser};
+use clap::{Arg, Args, Command, Subcommand};
+use serde_json::json;
 
-use crate::console;
+use crate::console::{self, BadInput};
 
 #[derive(Args)]
 pub(crate) struct ScenarioArgs {
@@ -20,6 +24,24 @@ pub(crate) struct ScenarioArgs {
 
 #[derive(Subcommand)]
 enum ScenarioCommand {
+    /// List the scenarios that come with the program
+    #[command(after_help = "Example:\n  aerofed run quickstart\n\n\
+        These names always mean these scenarios; a file of the same name is reached by a path, as in ./paper.")]
+    List {
+        /// Print them as one JSON list
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print one of them as it is written, with its comments
+    #[command(
+        after_help = "Example:\n  aerofed scenario show quickstart > mine.toml\n\n\
+        It holds what differs from the defaults; `aerofed scenario defaults NAME` prints every field."
+    )]
+    Show {
+        /// Which one
+        #[arg(value_parser = ScenarioName, hide_possible_values = true)]
+        name: PathBuf,
+    },
     /// Print a commented scenario with every field and its default, or its value in another scenario
     #[command(after_help = "Examples:\n  \
         aerofed scenario defaults > mine.toml\n  \
@@ -27,13 +49,15 @@ enum ScenarioCommand {
         A file need not hold every field: what it leaves out is at its default, or, with extends = \"paper\" at its top,\n\
         as in the scenario so named (or in a file, by a path that starts where this one stands).")]
     Defaults {
-        /// A built-in scenario (`defaults`, `paper`, `quickstart`) or a file; none: the defaults
+        /// A name of `aerofed scenario list`, or a file; none: the defaults
+        #[arg(value_parser = ScenarioName, hide_possible_values = true)]
         name: Option<PathBuf>,
     },
     /// Check a scenario without running it
     #[command(after_help = "Example:\n  aerofed scenario check mine.toml")]
     Check {
-        /// The scenario file, or `paper` or `quickstart` for the built-in ones
+        /// The scenario file, or a name of `aerofed scenario list`
+        #[arg(value_parser = ScenarioName, hide_possible_values = true)]
         file: PathBuf,
         /// Change a field before checking, as in `uavs.speed_mps=15`
         #[arg(long = "set", value_name = "PATH=VALUE")]
@@ -43,6 +67,16 @@ enum ScenarioCommand {
 
 pub(crate) fn run(args: &ScenarioArgs) -> Result<()> {
     match &args.command {
+        ScenarioCommand::List { json } => list(*json),
+        ScenarioCommand::Show { name } => {
+            let name = name.to_string_lossy();
+            let Some(text) = built_in(&name) else {
+                let names = choices(&name, names());
+                let reason = format!("no scenario {name:?} in the library, allowed: {names}");
+                return Err(BadInput(reason).into());
+            };
+            console::result(text.trim_end())
+        }
         ScenarioCommand::Defaults { name: None } => console::result(DEFAULTS.trim_end()),
         ScenarioCommand::Defaults { name: Some(name) } => {
             let text = read(Some(name), &[])?.commented()?;
@@ -82,12 +116,86 @@ pub(crate) fn load_for_any(file: Option<&PathBuf>, settings: &[String]) -> Resul
 
 /// What a scenario says, whether or not it can be run.
 fn read(file: Option<&PathBuf>, settings: &[String]) -> Result<Scenario> {
-    let built_in = |path: &PathBuf| BUILT_IN.iter().find(|(name, _)| path.as_os_str() == *name);
-    Ok(match (file, file.and_then(built_in)) {
-        (None, _) => Scenario::parse(QUICKSTART, settings)?,
-        (Some(path), Some((_, text))) if !path.exists() => Scenario::parse(text, settings)?,
-        (Some(path), _) => Scenario::load(path, settings)?,
+    Ok(match file {
+        None => Scenario::parse(QUICKSTART, settings)?,
+        Some(file) => Scenario::open(file, settings)?,
     })
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name)
+}
+
+/// A scenario as people name it: any path will do, and shells are told the names of the library.
+#[derive(Clone)]
+pub(crate) struct ScenarioName;
+
+impl TypedValueParser for ScenarioName {
+    type Value = PathBuf;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<PathBuf, clap::Error> {
+        PathBufValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(names().map(PossibleValue::new)))
+    }
+}
+
+/// A line for each scenario of the library.
+fn list(as_json: bool) -> Result<()> {
+    let mut found = Vec::new();
+    for (name, text) in BUILT_IN {
+        let scenario = Scenario::parse(text, &[] as &[&str])?;
+        found.push((*name, first_sentence(text), scenario));
+    }
+    if as_json {
+        let entry = |(name, summary, scenario): &(&str, String, Scenario)| {
+            json!({
+                "name": name,
+                "summary": summary,
+                "devices": scenario.devices.count,
+                "uavs": scenario.uavs.count,
+                "width_m": scenario.area.width_m,
+                "height_m": scenario.area.height_m,
+            })
+        };
+        let all: Vec<_> = found.iter().map(entry).collect();
+        return console::result(&serde_json::to_string(&all)?);
+    }
+    let rows: Vec<([String; 4], &str)> = found
+        .iter()
+        .map(|(name, summary, scenario)| {
+            let area = &scenario.area;
+            let columns = [
+                (*name).into(),
+                counted(scenario.devices.count, "device"),
+                counted(scenario.uavs.count, "UAV"),
+                format!("{} x {} km", area.width_m / 1e3, area.height_m / 1e3),
+            ];
+            (columns, summary.as_str())
+        })
+        .collect();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|(row, _)| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let widths = [0, 1, 2, 3].map(width);
+    for (row, summary) in &rows {
+        let cells = row.iter().zip(widths);
+        let start: String = cells
+            .map(|(text, width)| format!("{text:width$}  "))
+            .collect();
+        let room = console::width().saturating_sub(start.chars().count());
+        let line = format!("{start}{}", shorten(summary, room.max(10)));
+        console::result(line.trim_end())?;
+    }
+    Ok(())
 }
 
 /// Who would fly home to charge and never come back.

@@ -97,6 +97,64 @@ fn methods_fit_into_their_lines_and_come_as_json() {
 }
 
 #[test]
+fn scenarios_are_listed_a_line_each_shown_and_run_by_name() {
+    let listed = text(&aerofed(&["scenario", "list"]).stdout);
+    let lines: Vec<&str> = listed.lines().collect();
+    assert!(
+        lines.iter().all(|line| line.chars().count() <= 100),
+        "{listed}"
+    );
+    let output = aerofed(&["scenario", "list", "--json"]);
+    let all: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let all = all.as_array().unwrap();
+    assert_eq!(all.len(), lines.len());
+    for (scenario, line) in all.iter().zip(lines) {
+        let name = scenario["name"].as_str().unwrap();
+        assert!(line.starts_with(name), "{line}");
+        let counts = [("devices", "device"), ("uavs", "UAV")];
+        for (field, unit) in counts {
+            let told = format!(" {} {unit}", scenario[field]);
+            assert!(line.contains(&told), "{line}");
+        }
+        assert!(scenario["width_m"].as_f64().unwrap() > 0.0);
+        let shown = text(&aerofed(&["scenario", "show", name]).stdout);
+        assert_eq!(
+            Some(shown.trim_end()),
+            aerofed::scenario::built_in(name).map(str::trim_end)
+        );
+        // The words of its comment, in lines of their own.
+        let words = |text: &str| {
+            text.replace(['#', '\n'], " ")
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let summary = scenario["summary"].as_str().unwrap();
+        assert!(words(&shown).starts_with(summary), "{summary}");
+        let checked = aerofed(&["scenario", "check", name]);
+        assert_eq!(checked.status.code(), Some(0), "{name}");
+    }
+}
+
+/// A folder or a file that happens to have a scenario's name does not stand in its way.
+#[test]
+fn a_name_of_the_library_means_its_scenario_wherever_one_is() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("paper")).unwrap();
+    fs::write(dir.path().join("quickstart"), "name = \"mine\"").unwrap();
+    let check = |name: &str| {
+        let mut command = Command::cargo_bin("aerofed").unwrap();
+        let output = command
+            .current_dir(dir.path())
+            .args(["scenario", "check", name]);
+        text(&output.output().unwrap().stdout)
+    };
+    assert!(check("paper").starts_with("paper: valid"));
+    assert!(check("quickstart").starts_with("quickstart: valid"));
+    assert!(check("./quickstart").starts_with("mine: valid"));
+}
+
+#[test]
 fn a_partition_comes_as_json() {
     let settings = ["--set", "devices.count=20", "--set", "data.data_volume=300"];
     let output = aerofed(&[&["data", "partition", "--json"], &settings[..]].concat());
@@ -138,6 +196,12 @@ fn shells_and_the_manual_know_every_command() {
         let output = aerofed(&["completions", shell]);
         assert_eq!(output.status.code(), Some(0), "{shell}");
         let script = text(&output.stdout);
+        if ["bash", "zsh", "fish"].contains(&shell) {
+            let names = aerofed::scenario::BUILT_IN.iter().map(|(name, _)| *name);
+            let named = script.matches(&names.collect::<Vec<_>>().join(" ")).count();
+            // run, compare, pretrain, data partition, scenario show, defaults and check.
+            assert_eq!(named, 7, "{shell}");
+        }
         for command in &commands {
             assert!(script.contains(command), "{shell}: {command}");
         }

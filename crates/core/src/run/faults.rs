@@ -176,7 +176,8 @@ impl Fleet {
             .filter(|other| other.id != uav.id)
             .peekable();
         let alone = others.peek().is_none();
-        !self.cut_off(uav.id) && (alone || others.any(|other| self.link_s(uav, other, self.model_bits).is_some()))
+        !self.cut_off(uav.id)
+            && (alone || others.any(|other| self.link_s(uav, other, self.model_bits).is_some()))
     }
 
     /// Whether a UAV's radio to its devices is out.

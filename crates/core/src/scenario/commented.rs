@@ -7,7 +7,7 @@ use toml::Value;
 use toml::de::{DeTable, DeValue};
 
 use super::fields::{leaves, table};
-use super::text::DEFAULTS;
+use super::library::DEFAULTS;
 use super::{Scenario, ScenarioError};
 
 /// Where a field stands in the file of defaults.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::diagnose::explain;
-use super::text::BUILT_IN;
+use super::library::{self, BUILT_IN};
 use super::{Scenario, ScenarioError};
 use crate::reading::{Flaw, Mistake, Problem, Step, from_table, nearest, parse_table, place};
 
@@ -100,8 +100,8 @@ impl Source {
             );
             return Err(self.refuse_at(&path, reason));
         };
-        if let Some((name, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
-            return Ok(Some((Self::new(Some(name), text)?, name.into())));
+        if let Some(text) = library::built_in(&name) {
+            return Ok(Some((Self::new(Some(&name), text)?, name.into())));
         }
         let Some(folder) = &self.folder else {
             let names = crate::reading::choices(&name, built_in_names());

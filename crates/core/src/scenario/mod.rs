@@ -18,6 +18,7 @@ mod faults;
 mod fields;
 mod flight;
 mod layers;
+mod library;
 mod methods;
 mod mobility;
 mod plausible;
@@ -48,13 +49,13 @@ pub use decisions::{
 pub use faults::{Fault, Moment};
 pub use fields::Change;
 pub use flight::{Flight, FlightPower, RotaryWing};
+pub use library::{BUILT_IN, DEFAULTS, PAPER, QUICKSTART, built_in, first_sentence};
 pub use methods::{Ahfed, Fedprox, Methods, Oort};
 pub use mobility::Mobility;
 pub use plausible::Warning;
 pub use policy::{Policy, PolicyError};
 pub use selection::{AgentReward, AgentState, Diversity, Fitness, Selection, Td3};
 pub use span::Span;
-pub use text::{BUILT_IN, DEFAULTS, PAPER, QUICKSTART};
 pub use tracks::Tracks;
 pub use uavs::{Layout, OneUav, Reserve, Speed, UavNumbers, Uavs, Waiting};
 

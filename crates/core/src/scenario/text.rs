@@ -7,22 +7,6 @@ use super::layers::{Layers, Source, parse_setting};
 use super::{Scenario, ScenarioError};
 use crate::Error;
 
-/// Every field with a comment; equals [`Scenario::default`].
-pub const DEFAULTS: &str = include_str!("../../scenarios/defaults.toml");
-
-/// What the paper prints, where that is not the default.
-pub const PAPER: &str = include_str!("../../scenarios/paper.toml");
-
-/// What `aerofed run` runs when told nothing else.
-pub const QUICKSTART: &str = include_str!("../../scenarios/quickstart.toml");
-
-/// The scenarios that come with the program, by name.
-pub const BUILT_IN: [(&str, &str); 3] = [
-    ("defaults", DEFAULTS),
-    ("paper", PAPER),
-    ("quickstart", QUICKSTART),
-];
-
 impl Scenario {
     /// Reads TOML, then applies `settings` of the form `path=value`, all together. What the text leaves out is as in the
     /// scenario that it `extends`, or else at its default.
@@ -85,6 +69,7 @@ impl Scenario {
 
 #[cfg(test)]
 mod tests {
+    use super::super::library::{DEFAULTS, PAPER, QUICKSTART};
     use super::super::{Allocation, AllocationKind, Channel, Layout, Mobility};
     use super::*;
     use toml::Table;

@@ -207,6 +207,7 @@ fn diverging_is_told_with_every_codec() {
             codec,
             "training.learning_rate=1000",
             "training.weight_decay=1000",
+            "allocation.local_iterations=12",
         ];
         let outcome = run(&light(&wild), 2);
         let last = outcome.records.last().unwrap();

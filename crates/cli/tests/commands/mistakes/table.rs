@@ -34,6 +34,10 @@ pub(super) const COMMAND_LINE: &[Mistake] = &[
     typed(&["run", "papr"], &["papr", "did you mean `paper`?"]),
     typed(&["run", "Paper"], &["Paper", "did you mean `paper`?"]),
     typed(&["run", "quick"], &["quick", "did you mean `quickstart`?"]),
+    typed(
+        &["scenario", "show", "papr"],
+        &["no scenario \"papr\"", "did you mean \"paper\"?"],
+    ),
     typed(&["run", "no/such.toml"], &["no/such.toml", "no such file"]),
     typed(
         &["run", "--method", "cehfd"],
@@ -349,6 +353,22 @@ pub(super) const SETTINGS: &[(&[&str], &[&str])] = &[
     (
         &["faults=[{kind=\"loss\", uav=0, round=2, power_w=3}]"],
         &["`faults[0].power_w` exists for kind = \"leak\"; this is \"loss\""],
+    ),
+    (
+        &["codec.kind=int4"],
+        &["`codec.kind` is \"int4\"", "did you mean \"int8\"?"],
+    ),
+    (
+        &["codec.fraction=0.1"],
+        &["`codec.fraction` exists for kind = \"top_k\"; this is \"f32\""],
+    ),
+    (
+        &["codec.kind=top_k", "codec.fraction=0"],
+        &["`codec.fraction` is 0", "0.000001 to 1"],
+    ),
+    (
+        &["codec.kind=int8", "model.bits_per_parameter=16"],
+        &["`model.bits_per_parameter` is 16", "\"int8\""],
     ),
     (&["seed"], &["`--set seed`", "PATH=VALUE"]),
     (
