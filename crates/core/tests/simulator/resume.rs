@@ -14,11 +14,6 @@ use aerofed::{Error, Method, Simulation, ValidScenario};
 const WORLDS: [&[&str]; 4] = [
     &["mobility.hop_probability=0.5", "stop.max_rounds=5"],
     &[
-        "mobility={kind=\"random_waypoint\", speed_mps=[10, 40], pause_s=[0, 60]}",
-        "uavs.bandwidth_up_hz=[1e3, 2e3]",
-        "stop.max_rounds=4",
-    ],
-    &[
         "allocation={kind=\"p1\"}",
         "redeploy.method=two_stage",
         "uavs.battery_j=172000",
@@ -33,6 +28,11 @@ const WORLDS: [&[&str]; 4] = [
         "redeploy.when=every_round",
         "aggregator=cost",
         "faults=[{kind=\"drain\", uav=2, round=2}]",
+        "stop.max_rounds=4",
+    ],
+    &[
+        "mobility={kind=\"random_waypoint\", speed_mps=[10, 40], pause_s=[0, 60]}",
+        "uavs.bandwidth_up_hz=[1e3, 2e3]",
         "stop.max_rounds=4",
     ],
 ];

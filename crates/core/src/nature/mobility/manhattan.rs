@@ -76,7 +76,7 @@ impl Manhattan {
         };
         let turns = self.turn_probability;
         let (straight, left, right) = (beyond(way), beyond(way + 1), beyond(way + 3));
-        let chosen = match (straight, left, right) {
+        match (straight, left, right) {
             (Some(straight), Some(left), Some(right)) => match draw {
                 draw if draw < turns / 2.0 => left,
                 draw if draw < turns => right,
@@ -90,8 +90,7 @@ impl Manhattan {
             },
             (Some(only), None, None) | (None, Some(only), None) | (None, None, Some(only)) => only,
             (None, None, None) => crossing,
-        };
-        chosen
+        }
     }
 
     /// Any street between two crossings, in any direction.
