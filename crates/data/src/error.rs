@@ -93,6 +93,14 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// A table of a user's own that cannot be used.
+    #[error("{}: {problem}", path.display())]
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A partition by user of a set that has none.
     #[error(
         "partition user: data set {name} does not say whose its samples are; a file users.csv in its folder would"

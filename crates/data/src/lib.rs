@@ -40,6 +40,7 @@ mod idx_folder;
 mod image_folder;
 mod known;
 mod partition;
+mod table;
 mod users;
 
 pub use check::{ClassReport, FileReport, FolderKind, FolderReport, check_folder};
@@ -52,6 +53,7 @@ pub use full::FullSet;
 pub use idx_folder::{idx_files, idx_folder};
 pub use image_folder::{ImageFolder, image_files, image_folder};
 pub use partition::{Partition, PartitionKind, PartitionPlan, partition};
+pub use table::Table;
 
 /// The README's example, compiled and run as a test.
 #[cfg(doctest)]
