@@ -154,7 +154,7 @@ pub struct World {
 }
 
 impl World {
-    /// A new world: devices spread uniformly, UAVs in their layout with full batteries.
+    /// A new world: devices spread uniformly, UAVs in their layout, but outside of zones, with full batteries.
     /// `samples` are the training samples of each device, `sample_bits` the size of one.
     #[must_use]
     pub fn new(scenario: &ValidScenario, samples: Vec<u32>, sample_bits: f64) -> Self {
@@ -185,10 +185,9 @@ impl World {
     #[must_use]
     pub fn cannot_return(&self, scenario: &ValidScenario) -> Vec<(UavId, f64)> {
         let nature = Nature::new(scenario);
-        let base = scenario.base();
         let stranded = |uav: &Uav| {
-            let home = nature.flight_home(uav.id, uav.position, base);
-            let out = nature.flight_out(uav.id, base, uav.position);
+            let home = nature.flight_home(uav.id, uav.position);
+            let out = nature.flight_out(uav.id, uav.position);
             let charges = nature.charging.has_power(uav.recharge_w);
             let needed_j = home.joules + out.joules;
             (charges && needed_j > uav.full_j).then_some((uav.id, needed_j / 2.0))
@@ -284,11 +283,10 @@ fn draw_devices(scenario: &ValidScenario, samples: Vec<u32>, sample_bits: f64) -
     let mut devices = Devices::default();
     for (id, &held) in samples.iter().enumerate() {
         let mut place = stream(scenario.seed, Stream::DevicePosition, 0, id as u64);
-        devices.position.push(uniform_point(
-            scenario.area.width_m,
-            scenario.area.height_m,
-            &mut place,
-        ));
+        let position = scenario.places().device(id, &mut place);
+        devices.position.push(position.unwrap_or_else(|| {
+            uniform_point(scenario.area.width_m, scenario.area.height_m, &mut place)
+        }));
         let mut rng = stream(scenario.seed, Stream::DeviceHardware, 0, id as u64);
         let cpu_hz = config.cpu_hz.draw(&mut rng);
         let cycles_per_bit = config.cycles_per_bit.draw(&mut rng);
@@ -315,7 +313,7 @@ fn draw_devices(scenario: &ValidScenario, samples: Vec<u32>, sample_bits: f64) -
 fn draw_uavs(scenario: &ValidScenario, devices: &[Point]) -> Vec<Uav> {
     let config = &scenario.uavs;
     let positions = match &config.layout {
-        Layout::Fixed { positions_m } => positions_m.clone(),
+        Layout::Fixed { .. } => scenario.places().posts().to_vec(),
         Layout::Auto {} if config.count == 5 => layout::quincunx(&scenario.area),
         Layout::Quincunx {} => layout::quincunx(&scenario.area),
         Layout::Auto {} | Layout::KMeans {} => layout::k_means(
@@ -327,6 +325,9 @@ fn draw_uavs(scenario: &ValidScenario, devices: &[Point]) -> Vec<Uav> {
     let draw = |(index, position)| {
         let numbers = scenario.uav(index);
         let full_j = numbers.battery_j * scenario.battery.usable;
+        let zones = scenario.places().air.at(numbers.altitude_m);
+        let free = zones.and_then(|zones| zones.nearest_free(position, scenario.area.bounds()));
+        let position = free.unwrap_or(position);
         Uav {
             id: UavId(index as u32),
             position,

@@ -103,19 +103,11 @@ impl Default for Scenario {
     }
 }
 
-impl Default for Area {
-    fn default() -> Self {
-        Self {
-            width_m: 20_000.0,
-            height_m: 20_000.0,
-        }
-    }
-}
-
 impl Default for Devices {
     fn default() -> Self {
         Self {
             count: 150,
+            positions: PathBuf::new(),
             cpu_hz: Span::new(1e9, 1e10),
             cycles_per_bit: Span::new(30.0, 100.0),
             capacitance: 1e-28,

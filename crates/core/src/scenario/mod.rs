@@ -5,7 +5,6 @@
 //! without fields are written `{}` because serde lets unknown keys pass beside the tag of a unit
 //! variant.
 
-mod base;
 mod battery;
 mod channel;
 mod check;
@@ -18,6 +17,7 @@ mod fields;
 mod flight;
 mod layers;
 mod methods;
+mod places;
 mod plausible;
 mod policy;
 mod selection;
@@ -33,7 +33,6 @@ use aerofed_data::PartitionKind;
 use aerofed_nn::Layer;
 use serde::{Deserialize, Serialize};
 
-pub use base::Base;
 pub use battery::{Battery, Solar};
 pub use channel::{Channel, Deployment, Draw, Environment, Fading, NO_LEAST_SNR_DB, Radio};
 pub use check::ScenarioError;
@@ -45,6 +44,7 @@ pub use faults::{Fault, Moment};
 pub use fields::Change;
 pub use flight::{Flight, FlightPower, RotaryWing};
 pub use methods::{Ahfed, Fedprox, Methods, Oort};
+pub use places::{Area, Base, NoFly, Place, Places};
 pub use plausible::Warning;
 pub use policy::{Policy, PolicyError};
 pub use selection::{AgentReward, AgentState, Diversity, Fitness, Selection, Td3};
@@ -118,6 +118,8 @@ pub struct ValidScenario {
     policy: Policy,
     /// What `model.start` names.
     start: Option<Arc<[u8]>>,
+    /// Where things are.
+    places: Places,
 }
 
 impl ValidScenario {
@@ -132,6 +134,12 @@ impl ValidScenario {
     pub fn start(&self) -> Option<&[u8]> {
         self.start.as_deref()
     }
+
+    /// Where things are, in metres.
+    #[must_use]
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
 }
 
 impl Deref for ValidScenario {
@@ -141,22 +149,14 @@ impl Deref for ValidScenario {
     }
 }
 
-/// The rectangle everything happens in.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Area {
-    /// East-west extent.
-    pub width_m: f64,
-    /// North-south extent.
-    pub height_m: f64,
-}
-
 /// The IoT devices; ranges are drawn uniformly per device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Devices {
     /// How many (N).
     pub count: usize,
+    /// A CSV or GeoJSON file with the sites where they start; empty: anywhere in the area.
+    pub positions: PathBuf,
     /// Processor clock (f_n).
     pub cpu_hz: Span,
     /// Work per bit of training data (c_n).

@@ -39,7 +39,18 @@ impl PartialEq for Airspace {
     }
 }
 
+static OPEN: Airspace = Airspace {
+    zones: Vec::new(),
+    levels: Vec::new(),
+};
+
 impl Airspace {
+    /// Without zones.
+    #[must_use]
+    pub fn open() -> &'static Self {
+        &OPEN
+    }
+
     /// With these zones.
     #[must_use]
     pub fn new(zones: Vec<Zone>) -> Self {

@@ -15,7 +15,7 @@ pub struct Polygon {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolygonError {
     /// Too few, or all on one line.
-    #[error("at least three corners that are not on one line")]
+    #[error("at least three corners, not all on one line, and edges that do not cross")]
     Flat,
     /// Edges meet elsewhere than at their common corner.
     #[error("edges that do not cross or touch each other")]

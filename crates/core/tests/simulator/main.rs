@@ -17,6 +17,7 @@ mod inputs;
 mod learners;
 mod learning;
 mod overrides;
+mod places;
 mod pretraining;
 mod radio;
 mod random_worlds;
