@@ -85,11 +85,10 @@ pub fn fleet(data: &[u8]) {
         return;
     }
     let uavs = file.fleet_uavs(0.75);
+    let air = file.airspace();
     let fleet = Fleet {
-        area: &Area {
-            width_m: file.area_m[0],
-            height_m: file.area_m[1],
-        },
+        air: &air,
+        area: &Area::new(file.area_m[0], file.area_m[1]),
         devices: &file.devices_m,
         uavs: &uavs,
         model_energy_j: &|from, to| from.tx_power_w * from.position.distance(to.position),

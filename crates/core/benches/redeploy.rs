@@ -12,6 +12,7 @@ use aerofed::geometry::Point;
 use aerofed::nature::flight::Cruise;
 use aerofed::scenario::Area;
 use aerofed::seed::{Random, Stream, stream};
+use aerofed::solve::airspace::Airspace;
 use aerofed::world::UavId;
 use divan::Bencher;
 use rand::RngExt;
@@ -47,12 +48,10 @@ fn bench(bencher: Bencher, uavs: usize, method: &mut dyn Redeployment) {
         tx_power_w: 0.75,
     };
     let uavs: Vec<FleetUav> = posts.into_iter().enumerate().map(fleet_uav).collect();
-    let area = Area {
-        width_m: side_m,
-        height_m: side_m,
-    };
+    let area = Area::new(side_m, side_m);
     let fleet = Fleet {
         area: &area,
+        air: Airspace::open(),
         devices: &devices,
         uavs: &uavs,
         model_energy_j: &|from, to| 1e-3 * from.position.distance(to.position),

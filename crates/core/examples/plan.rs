@@ -7,6 +7,7 @@ use aerofed::Scenario;
 use aerofed::decide::redeploy::{Fleet, FleetUav, MarginalGains, Redeployment};
 use aerofed::nature::flight::Cruise;
 use aerofed::seed::{Stream, stream};
+use aerofed::solve::airspace::Airspace;
 use aerofed::solve::bandwidth::{Cell, Options, allocate};
 use aerofed::world::{Uav, World};
 
@@ -34,6 +35,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let left: Vec<FleetUav> = world.uavs.iter().skip(1).map(seen).collect();
     let fleet = Fleet {
         area: &world.area,
+        air: Airspace::open(),
         devices: &world.devices.position,
         uavs: &left,
         model_energy_j: &|_, _| 0.0,

@@ -157,7 +157,8 @@ pub struct World {
 }
 
 impl World {
-    /// A new world: devices where the scenario's mobility places them, UAVs in their layout with full batteries.
+    /// A new world: devices where the scenario's files or mobility place them, UAVs in their layout, but outside of zones, with full
+    /// batteries.
     /// `samples` are the training samples of each device, `sample_bits` the size of one.
     #[must_use]
     pub fn new(scenario: &ValidScenario, samples: Vec<u32>, sample_bits: f64) -> Self {
@@ -174,7 +175,7 @@ impl World {
     ) -> Self {
         let mut devices = draw_devices(scenario, samples, sample_bits);
         let count = devices.samples.len();
-        (devices.position, devices.motion) = place(scenario, mobility, count, None);
+        (devices.position, devices.motion) = place(scenario, mobility, count);
         let uavs = draw_uavs(scenario, &devices.position);
         let radii_m = uavs.iter().map(|uav| uav.coverage_radius_m);
         let largest_m = radii_m.fold(0.0, f64::max);
@@ -201,10 +202,9 @@ impl World {
     #[must_use]
     pub fn cannot_return(&self, scenario: &ValidScenario) -> Vec<(UavId, f64)> {
         let nature = Nature::new(scenario);
-        let base = scenario.base();
         let stranded = |uav: &Uav| {
-            let home = nature.flight_home(uav.id, uav.position, base);
-            let out = nature.flight_out(uav.id, base, uav.position);
+            let home = nature.flight_home(uav.id, uav.position);
+            let out = nature.flight_out(uav.id, uav.position);
             let charges = nature.charging.has_power(uav.recharge_w);
             let needed_j = home.joules + out.joules;
             (charges && needed_j > uav.full_j).then_some((uav.id, needed_j / 2.0))
@@ -322,17 +322,15 @@ fn place(
     scenario: &ValidScenario,
     mobility: &dyn Mobility,
     count: usize,
-    given: Option<&[Point]>,
 ) -> (Vec<Point>, Vec<Motion>) {
     let area = &scenario.area;
-    let anywhere = |id: usize| {
+    let places = scenario.places();
+    let first = |id: usize| {
         let mut rng = stream(scenario.seed, Stream::DevicePosition, 0, id as u64);
-        uniform_point(area.width_m, area.height_m, &mut rng)
+        let given = places.device(id, &mut rng);
+        given.unwrap_or_else(|| uniform_point(area.width_m, area.height_m, &mut rng))
     };
-    let mut positions = match given {
-        Some(given) => given.to_vec(),
-        None => (0..count).map(anywhere).collect(),
-    };
+    let mut positions: Vec<Point> = (0..count).map(first).collect();
     let Some(walk) = mobility.walk() else {
         return (positions, Vec::new());
     };
@@ -342,7 +340,7 @@ fn place(
             now_s: 0.0,
             number: 0,
             at: *position,
-            is_given: given.is_some(),
+            is_given: places.gives_devices(),
         });
         *position = inside(area, motion.at(0.0));
         motion
@@ -389,7 +387,7 @@ fn draw_devices(scenario: &ValidScenario, samples: Vec<u32>, sample_bits: f64) -
 fn draw_uavs(scenario: &ValidScenario, devices: &[Point]) -> Vec<Uav> {
     let config = &scenario.uavs;
     let positions = match &config.layout {
-        Layout::Fixed { positions_m } => positions_m.clone(),
+        Layout::Fixed { .. } => scenario.places().posts().to_vec(),
         Layout::Auto {} if config.count == 5 => layout::quincunx(&scenario.area),
         Layout::Quincunx {} => layout::quincunx(&scenario.area),
         Layout::Auto {} | Layout::KMeans {} => layout::k_means(
@@ -401,6 +399,9 @@ fn draw_uavs(scenario: &ValidScenario, devices: &[Point]) -> Vec<Uav> {
     let draw = |(index, position)| {
         let numbers = scenario.uav(index);
         let full_j = numbers.battery_j * scenario.battery.usable;
+        let zones = scenario.places().air.at(numbers.altitude_m);
+        let free = zones.and_then(|zones| zones.nearest_free(position, scenario.area.bounds()));
+        let position = free.unwrap_or(position);
         Uav {
             id: UavId(index as u32),
             position,

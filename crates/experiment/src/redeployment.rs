@@ -110,12 +110,12 @@ impl LossStudy {
         let mut steps = Vec::new();
         for (step, &lost) in (1u64..).zip(lost) {
             let covered =
-                |uavs: &[FleetUav]| Self::fleet(world, uavs, &model_energy_j).coverage().share();
+                |uavs: &[FleetUav]| self.fleet(world, uavs, &model_energy_j).coverage().share();
             let before = covered(&uavs);
             uavs.retain(|uav| uav.id.index() + 1 != lost);
             let after_loss = covered(&uavs);
             let mut rng = stream(layout as u64, Stream::Redeployment, step, lost as u64);
-            let moves = method.redeploy(&Self::fleet(world, &uavs, &model_energy_j), &mut rng);
+            let moves = method.redeploy(&self.fleet(world, &uavs, &model_energy_j), &mut rng);
             let mut posts = Vec::new();
             for uav in &mut uavs {
                 let from = uav.position;
@@ -137,12 +137,14 @@ impl LossStudy {
     }
 
     fn fleet<'a>(
+        &'a self,
         world: &'a World,
         uavs: &'a [FleetUav],
         model_energy_j: &'a (dyn Fn(&FleetUav, &FleetUav) -> f64 + Sync),
     ) -> Fleet<'a> {
         Fleet {
             area: &world.area,
+            air: self.nature.routes.air(),
             devices: &world.devices.position,
             uavs,
             model_energy_j,

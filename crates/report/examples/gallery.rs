@@ -140,7 +140,7 @@ fn draw(
     scenario: &ValidScenario,
     outcome: &mut Outcome,
 ) -> Result<Vec<(String, Vec<u8>)>, aerofed::Error> {
-    let map = |last: &RoundRecord| map_svg(&outcome.world, last, scenario.base());
+    let map = |last: &RoundRecord| map_svg(&outcome.world, last, scenario.places());
     let map = outcome.records.last().map(map).unwrap_or_default();
     let progress = progress_svg(&outcome.summary, &outcome.records);
     let files = PICTURES.into_iter().zip([map, progress]);

@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let progress = progress_svg(&outcome.summary, &outcome.records);
     std::fs::write(folder.join("progress.svg"), progress)?;
     if let Some(last) = outcome.records.last() {
-        let map = map_svg(&outcome.world, last, scenario.base());
+        let map = map_svg(&outcome.world, last, scenario.places());
         std::fs::write(folder.join("map.svg"), map)?;
     }
     let table = summary_table(&outcome.summary);

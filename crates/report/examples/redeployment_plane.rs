@@ -10,6 +10,7 @@ use aerofed::decide::redeploy::{
 use aerofed::nature::flight::Cruise;
 use aerofed::scenario::ScenarioError;
 use aerofed::seed::{Stream, stream};
+use aerofed::solve::airspace::Airspace;
 use aerofed::world::{Uav, World};
 use aerofed_report::{Curve, curves_svg};
 
@@ -81,6 +82,7 @@ fn mean(worlds: &[World], method: &mut dyn Redeployment) -> (f64, f64) {
                 .collect();
             let fleet = Fleet {
                 area: &world.area,
+                air: Airspace::open(),
                 devices: &world.devices.position,
                 uavs: &left,
                 model_energy_j: &|_, _| 0.0,

@@ -123,14 +123,36 @@ class Pen {
     to.fillText(text, x, y);
   }
 
+  /** Ground that UAVs keep out of. */
+  zone(corners, obstacle) {
+    const { to, ink } = this;
+    const outline = () => { to.beginPath(); corners.forEach(([x, y]) => to.lineTo(x, y)); to.closePath(); };
+    const [xs, ys] = [corners.map(([x]) => x), corners.map(([, y]) => y)];
+    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    to.save();
+    outline();
+    to.clip();
+    to.strokeStyle = obstacle ? ink.soft : ink.vermillion;
+    to.lineWidth = 1.4;
+    to.globalAlpha = 0.6;
+    const start = Math.max(left + top, 0);
+    for (let at = start; at < Math.min(right + bottom, this.width + this.height); at += 8) this.line(at - top, top, at - bottom, bottom);
+    to.restore();
+    to.strokeStyle = obstacle ? ink.soft : ink.vermillion;
+    to.lineWidth = 1.4;
+    outline();
+    to.stroke();
+  }
+
   /** A dashed way with a head at its end. */
-  arrow(x1, y1, x2, y2, stroke) {
+  arrow(way, stroke) {
     const { to } = this;
     to.strokeStyle = stroke;
     to.lineWidth = 1.8;
     to.setLineDash([7, 4]);
-    this.line(x1, y1, x2, y2);
+    way.slice(1).forEach(([x, y], place) => this.line(...way[place], x, y));
     to.setLineDash([]);
+    const [[x1, y1], [x2, y2]] = way.slice(-2);
     const angle = Math.atan2(y2 - y1, x2 - x1);
     to.beginPath();
     for (const turn of [2.6, -2.6]) {
@@ -161,7 +183,13 @@ const SIGNS = [
   ["UAV", (pen) => pen.drone(15, 10, 0, 0.9)],
   ["aggregator of the round", (pen) => pen.star(15, 10, 1.4)],
   ["model exchange", (pen) => pen.link(1, 10, 29, 10)],
-  ["flight to a new position", (pen) => pen.arrow(1, 10, 27, 10, pen.ink.accent)],
+  ["flight to a new position", (pen) => pen.arrow([[1, 10], [27, 10]], pen.ink.accent)],
   ["UAV lost", (pen) => { pen.drone(15, 10, 0, 0.8, 0.35); pen.cross(15, 10, 0.9, 1); }],
   ["base", (pen) => pen.base(15, 10)],
+];
+
+/** And of zones, where there are any. */
+const ZONE_SIGNS = [
+  ["no-fly zone", (pen) => pen.zone([[5, 3], [25, 3], [25, 17], [5, 17]], false)],
+  ["obstacle", (pen) => pen.zone([[5, 3], [25, 3], [25, 17], [5, 17]], true)],
 ];

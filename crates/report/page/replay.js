@@ -34,7 +34,8 @@ class Replay {
       charge: make("i"), percent: make("span", { class: "percent" }), words: make("span"),
     }));
     const rows = this.fleet.map((row) => make("li", {}, row.name, make("span", { class: "charge", "aria-hidden": "true" }, row.charge), row.percent, row.words));
-    this.signs = SIGNS.map(([text]) => ({ canvas: make("canvas", { "aria-hidden": "true" }), text }));
+    const zones = ZONE_SIGNS.filter((_, obstacle) => this.replay.zones.some(({ height }) => height > 0 === (obstacle === 1)));
+    this.signs = [...SIGNS, ...zones].map(([text, draw]) => ({ canvas: make("canvas", { "aria-hidden": "true" }), text, draw }));
     const signs = make("ul", { class: "signs", "aria-label": "Signs" }, ...this.signs.map((sign) => make("li", {}, sign.canvas, sign.text)));
 
     this.play = make("button", { type: "button", class: "play", id: "play", onclick: () => (this.playing ? this.pause() : this.start()) }, "▶ Play");
@@ -73,10 +74,10 @@ class Replay {
   }
 
   drawSigns() {
-    this.signs.forEach(({ canvas }, place) => {
+    this.signs.forEach(({ canvas, draw }) => {
       const pen = new Pen(canvas);
       pen.size(30, 20);
-      SIGNS[place][1](pen);
+      draw(pen);
     });
   }
 
@@ -105,7 +106,7 @@ class Replay {
     const wide = Math.max(this.ground.clientWidth, 200);
     const shape = clamp(height / width, 0.35, 1.4);
     const tall = Math.min(wide * shape, Math.max(window.innerHeight * 0.85, 320));
-    const room = { left: 36, right: 12, top: 14, bottom: 30 };
+    const room = { left: this.edge + 8, right: 12, top: 14, bottom: 30 };
     this.canvas.style.height = `${tall}px`;
     this.pen.size(wide, tall);
     this.scale = Math.min((wide - room.left - room.right) / width, (tall - room.top - room.bottom) / height);
@@ -206,11 +207,12 @@ class Replay {
     const { to } = pen;
     to.clearRect(0, 0, pen.width, pen.height);
     this.drawGround();
+    this.drawZones();
     scene.uavs.forEach((uav, place) => { if (uav.presence > 0 && !uav.flying) pen.coverage(this.x(uav.x), this.y(uav.y), this.replay.radius[place] * this.scale, place, uav.presence); });
     this.drawSpokes(scene);
     this.drawDevices(scene);
     this.drawExchange(scene);
-    pen.base(this.x(this.replay.base[0]), this.y(this.replay.base[1]));
+    this.replay.bases.forEach(([x, y]) => pen.base(this.x(x), this.y(y)));
     this.drawFleet(scene);
     this.drawScale();
   }
@@ -222,33 +224,56 @@ class Replay {
     to.fillStyle = ink.land;
     to.fillRect(this.x(0), this.y(height), width * this.scale, height * this.scale);
     to.lineWidth = 1;
-    const longest = Math.max(width, height);
-    const step = ticks(0, longest, clamp(Math.floor(longest * this.scale / 70), 2, 8))[1];
-    const [unit, size] = longest >= 2000 ? ["km", 1000] : ["m", 1];
     // Numbers stand at the edge of the map, beyond every circle.
-    const [edge, foot] = [28, pen.height - 24];
+    const [edge, foot] = [this.edge, pen.height - 24];
     const soft = { font: "11px", fill: ink.soft };
-    for (let at = 0; at <= longest * (1 + 1e-9); at += step) {
+    for (const [at, text] of this.marks(0)) {
       to.strokeStyle = ink.faint;
-      if (at <= width) {
-        pen.line(this.x(at), this.y(0), this.x(at), this.y(height));
-        to.strokeStyle = ink.line;
-        pen.line(this.x(at), foot, this.x(at), foot + 4);
-        pen.words(number(at / size), this.x(at), foot + 16, soft);
-      }
+      pen.line(this.x(at), this.y(0), this.x(at), this.y(height));
+      to.strokeStyle = ink.line;
+      pen.line(this.x(at), foot, this.x(at), foot + 4);
+      pen.words(text, this.x(at), foot + 16, soft);
+    }
+    for (const [at, text] of this.marks(1)) {
       to.strokeStyle = ink.faint;
-      if (at <= height) {
-        pen.line(this.x(0), this.y(at), this.x(width), this.y(at));
-        to.strokeStyle = ink.line;
-        pen.line(edge, this.y(at), edge + 4, this.y(at));
-        pen.words(number(at / size), edge - 3, this.y(at) + 4, { ...soft, align: "right" });
-      }
+      pen.line(this.x(0), this.y(at), this.x(width), this.y(at));
+      to.strokeStyle = ink.line;
+      pen.line(edge, this.y(at), edge + 4, this.y(at));
+      pen.words(text, edge - 3, this.y(at) + 4, { ...soft, align: "right" });
     }
     to.strokeStyle = ink.line;
     pen.line(edge + 4, foot, pen.width, foot);
     pen.line(edge + 4, 0, edge + 4, foot);
     to.strokeRect(this.x(0), this.y(height), width * this.scale, height * this.scale);
-    pen.words(unit, edge - 3, foot + 16, { ...soft, align: "right" });
+    pen.words(this.unit()[0], edge - 3, foot + 16, { ...soft, align: "right" });
+  }
+
+  /** Where numbers at the left end; degrees are longer. */
+  get edge() { return this.replay.globe ? 48 : 28; }
+
+  /** What numbers at the edges count, and how many metres that is. */
+  unit() { return this.replay.globe ? ["°", 1] : Math.max(...this.replay.area) >= 2000 ? ["km", 1000] : ["m", 1]; }
+
+  /** Ticks to the east (0) or north (1): where they stand, in metres, and what they say. */
+  marks(axis) {
+    const { area, globe } = this.replay;
+    const longest = Math.max(...area);
+    const most = clamp(Math.floor(longest * this.scale / 70), 2, 8);
+    if (!globe) {
+      const [, size] = this.unit();
+      return ticks(0, longest, most).filter((at) => at <= area[axis]).map((at) => [at, number(at / size)]);
+    }
+    const [low, high] = globe[axis];
+    const all = ticks(low, high, Math.max(Math.round(most * area[axis] / longest), 1));
+    const digits = Math.max(0, -Math.floor(Math.log10(all[1] - all[0]) + 1e-9));
+    // East of the date line longitudes begin anew.
+    const words = (value) => (value > 180 ? value - 360 : value).toFixed(digits);
+    return all.filter((value) => value >= low && value <= high).map((value) => [(value - low) / (high - low) * area[axis], words(value)]);
+  }
+
+  /** What UAVs fly around. */
+  drawZones() {
+    for (const { corners, height } of this.replay.zones) this.pen.zone(corners.map(([x, y]) => [this.x(x), this.y(y)]), height > 0);
   }
 
   /** How long a tick is, in the corner where numbers end. */
@@ -306,9 +331,8 @@ class Replay {
   /** Edge models to the aggregator, and the global model back. */
   drawExchange({ frame, uavs, done }) {
     const { pen } = this;
-    for (const uav of uavs.filter((uav) => uav.moved && uav.presence > 0)) {
-      const [fromX, fromY] = uav.moved.from;
-      if (done.fly > 0) pen.arrow(this.x(fromX), this.y(fromY), this.x(uav.x), this.y(uav.y), pen.ink.accent);
+    for (const { flown } of uavs.filter((uav) => uav.flown && uav.presence > 0)) {
+      if (done.fly > 0) pen.arrow(flown.map(([x, y]) => [this.x(x), this.y(y)]), pen.ink.accent);
     }
     const aggregator = frame.aggregator === null ? null : uavs[frame.aggregator];
     const [there, back] = [done.offload, done.broadcast];
@@ -327,13 +351,15 @@ class Replay {
     const { pen } = this;
     const crowd = uavs.length > 24;
     const size = (crowd ? 0.7 : 1.25) * clamp(pen.width / 640, 0.75, 1.1);
-    let parked = 0;
+    const parked = this.replay.bases.map(() => 0);
     uavs.forEach((uav, place) => {
       let [x, y] = [this.x(uav.x), this.y(uav.y)];
       const number = String(this.replay.uavs[place]);
       if (uav.presence === 0 && uav.fallen === 0 && !uav.flying) {
-        // At home, in a row beside the base.
-        [x, y] = [this.x(this.replay.base[0]) + 26 + 24 * parked++, this.y(this.replay.base[1]) - 2];
+        // At home, in a row beside its base.
+        const away = this.replay.bases.map(([bx, by]) => Math.hypot(uav.x - bx, uav.y - by));
+        const home = away.indexOf(Math.min(...away));
+        [x, y] = [this.x(this.replay.bases[home][0]) + 26 + 24 * parked[home]++, this.y(this.replay.bases[home][1]) - 2];
         pen.drone(x, y, place, 0.8, 0.75);
         pen.words(number, x, y - 12, { font: "600 10px", fill: pen.ink.soft, halo: pen.ink.land });
         return;

@@ -1,5 +1,22 @@
 // Where everybody is at a moment of a replay. Time runs in rounds: round 3 is told from 2 to 3.
 
+/** Metres along a way. */
+const wayLength = (way) => way.slice(1).reduce((sum, [x, y], place) => sum + Math.hypot(x - way[place][0], y - way[place][1]), 0);
+
+/** The places of a way as far as one has come who has done a share of it; the last is where one is. */
+function travelled(way, share) {
+  const places = [way[0]];
+  let left = share * wayLength(way);
+  for (let place = 1; place < way.length; place++) {
+    const [[x1, y1], [x2, y2]] = [way[place - 1], way[place]];
+    const leg = Math.hypot(x2 - x1, y2 - y1);
+    if (left < leg) return [...places, [mix(x1, x2, left / leg), mix(y1, y2, left / leg)]];
+    places.push(way[place]);
+    left -= leg;
+  }
+  return places;
+}
+
 const smooth = (share) => share * share * (3 - 2 * share);
 
 class Scene {
@@ -23,7 +40,7 @@ class Scene {
     const moved = this.told(place, uav, "moved");
     const returned = this.told(place, uav, "returned");
     const before = place === 0 ? 0 : this.frames[place - 1].fleet[uav][2];
-    const [atX, atY] = moved ? moved.from : [x, y];
+    const [atX, atY] = moved ? moved.way[0] : [x, y];
     return { x: atX, y: atY, charge, status: returned ? 0 : before, moved, returned, left: this.told(place, uav, "left"), lost: this.told(place, uav, "lost") };
   }
 
@@ -33,13 +50,13 @@ class Scene {
     this.frames.forEach((frame, place) => {
       const left = this.told(place, uav, "left");
       if (!left) return;
-      const [x, y, , , , trained] = frame.fleet[uav];
+      const trained = frame.fleet[uav][5];
       const { start, end } = this.timeline.rounds[place];
       // Who has no devices leaves before anybody trains.
       const leaves = trained ? end : start;
-      const flight = Math.hypot(x - this.replay.base[0], y - this.replay.base[1]) / this.replay.speed[uav];
+      const flight = wayLength(left.way) / this.replay.speed[uav];
       const back = left.returns_at_s ?? Infinity;
-      journeys.push({ x, y, leaves, home: leaves + flight, starts: Math.max(back - flight, leaves + flight), back });
+      journeys.push({ way: left.way, leaves, home: leaves + flight, starts: Math.max(back - flight, leaves + flight), back });
     });
     return journeys;
   }
@@ -48,10 +65,10 @@ class Scene {
   away(uav, clock) {
     const journey = this.journeys[uav].findLast((one) => one.leaves <= clock);
     if (!journey) return null;
-    const [baseX, baseY] = this.replay.base;
     const way = clock < journey.home ? (clock - journey.leaves) / (journey.home - journey.leaves)
       : clock > journey.starts && journey.back > journey.starts ? clamp((journey.back - clock) / (journey.back - journey.starts), 0, 1) : 1;
-    return { x: mix(journey.x, baseX, way), y: mix(journey.y, baseY, way), flying: way < 1 ? 1 : 0 };
+    const [x, y] = travelled(journey.way, way).at(-1);
+    return { x, y, flying: way < 1 ? 1 : 0 };
   }
 
   at(time) {
@@ -75,14 +92,15 @@ class Scene {
     const start = this.starts[place][uav];
     const [, , after, , chargeAfter, trained] = this.frames[place].fleet[uav];
     let { x, y } = start;
+    let flown = null;
     let [presence, fallen, flying] = [start.status === 0 ? 1 : 0, start.status === 3 ? 1 : 0, 0];
     if (start.moved) {
-      const way = smooth(done.fly);
-      [x, y] = [mix(x, start.moved.to[0], way), mix(y, start.moved.to[1], way)];
+      flown = travelled(start.moved.way, smooth(done.fly));
+      [x, y] = flown.at(-1);
     }
     const gone = start.left ? (trained ? share >= 1 : done.roam > 0) : start.status === 1 || start.status === 2;
     if (gone) {
-      const away = this.away(uav, clock) ?? { x: this.replay.base[0], y: this.replay.base[1], flying: 0 };
+      const away = this.away(uav, clock) ?? { x: this.replay.bases[0][0], y: this.replay.bases[0][1], flying: 0 };
       ({ x, y, flying } = away);
       presence = 0;
     }
@@ -91,7 +109,7 @@ class Scene {
       [fallen, presence] = [when, 1 - when];
     }
     const status = share >= 1 || fallen === 1 || (gone && start.left) ? after : start.status;
-    return { x, y, presence, fallen, flying, status, charge: mix(start.charge, chargeAfter, elapsed), trained, moved: start.moved };
+    return { x, y, presence, fallen, flying, status, charge: mix(start.charge, chargeAfter, elapsed), trained, flown };
   }
 
   devices(place, roamed) {
@@ -103,10 +121,10 @@ class Scene {
     return { x, y, part: way > 0.5 ? frame.uav : before.uav };
   }
 
-  /** Metres from left to right and from bottom to top that hold the area, the base and every circle; but no more beyond the area than it
+  /** Metres from left to right and from bottom to top that hold the area, the bases and every circle; but no more beyond the area than it
       is long, lest it become a dot. */
   bounds() {
-    const { area: [width, height], base, radius } = this.replay;
+    const { area: [width, height], bases, radius } = this.replay;
     const most = Math.max(width, height);
     const bounds = [0, width, 0, height];
     const reach = (x, y, around) => {
@@ -115,12 +133,11 @@ class Scene {
       bounds[2] = Math.min(bounds[2], Math.max(y - around, -most));
       bounds[3] = Math.max(bounds[3], Math.min(y + around, height + most));
     };
-    reach(base[0], base[1], 0);
+    bases.forEach(([x, y]) => reach(x, y, 0));
     for (const frame of this.frames) {
       frame.fleet.forEach(([x, y], uav) => reach(x, y, radius[uav]));
-      for (const { from, to, uav } of frame.events) {
-        if (from) reach(...from, radius[uav]);
-        if (to) reach(...to, radius[uav]);
+      for (const { kind, way, uav } of frame.events) {
+        if (kind === "moved" && uav !== null) for (const end of [way[0], way[way.length - 1]]) reach(...end, radius[uav]);
       }
     }
     return bounds;

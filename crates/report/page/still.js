@@ -38,7 +38,7 @@ class StillMap {
       pen.device(x(dx), y(dy), covered ? -1 : -2, data.devices.length > 400 ? 2.2 : 3.6);
     }
     data.uavs.forEach((uav) => {
-      if (uav.from) pen.arrow(x(uav.from[0]), y(uav.from[1]), x(uav.at[0]), y(uav.at[1]), pen.ink.accent);
+      if (uav.from) pen.arrow([uav.from, uav.at].map((end) => [x(end[0]), y(end[1])]), pen.ink.accent);
       pen.drone(x(uav.at[0]), y(uav.at[1]), uav.number - 1, 1);
       pen.words(String(uav.number), x(uav.at[0]) - 14, y(uav.at[1]) - 8, { halo: pen.ink.land });
     });

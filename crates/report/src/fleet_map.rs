@@ -3,12 +3,14 @@
 use aerofed::decide::redeploy::CoverageCounts;
 use aerofed::geometry::Point;
 use aerofed::scenario::Area;
+use aerofed::solve::airspace::Airspace;
 
 use crate::ground::{Ground, TOP};
 use crate::map::sample;
 use crate::palette;
 use crate::svg::{INK, SOFT, Spot, Svg};
 use crate::units::{count, counted, energy, percent};
+use crate::zones::Zones;
 
 const LEGEND_WIDTH: f64 = 250.0;
 /// The legend's lines need this much height.
@@ -24,6 +26,8 @@ const MOST_NUMBERS: usize = 60;
 pub struct FleetMap<'a> {
     /// The ground.
     pub area: &'a Area,
+    /// What nobody flies into.
+    pub air: &'a Airspace,
     /// Ground distance up to which devices are covered, m.
     pub coverage_radius_m: f64,
     /// Where the devices are.
@@ -98,9 +102,12 @@ pub fn fleet_map_svg(map: &FleetMap) -> String {
         &format!("font-size=\"12\" fill=\"{SOFT}\""),
         &state,
     );
-    ground.draw(&mut svg);
+    ground.draw(&mut svg, None);
     svg.clip("fleet", ground.frame);
+    let zones = Zones::new(map.air, "fleet");
+    zones.define(&mut svg);
     svg.open("clip-path=\"url(#fleet)\"");
+    zones.draw(&mut svg, &ground);
     let radius = map.coverage_radius_m * ground.pixels_per_m;
     for index in sample(map.moves.len(), MOST_UAVS) {
         let (from, to) = map.moves[index];
@@ -121,7 +128,9 @@ pub fn fleet_map_svg(map: &FleetMap) -> String {
     svg.close();
     for index in sample(map.moves.len(), MOST_UAVS) {
         let (from, to) = map.moves[index];
-        uav(&mut svg, ground.spot(from), ground.spot(to));
+        let route = map.air.route(from, to, 0.0);
+        let turns: Vec<Spot> = route.iter().map(|&turn| ground.spot(turn)).collect();
+        uav(&mut svg, &turns);
         if map.moves.len() <= MOST_NUMBERS {
             // On the far side of the arrow.
             let (away, anchor) = if to.x_m < from.x_m {
@@ -138,7 +147,7 @@ pub fn fleet_map_svg(map: &FleetMap) -> String {
         }
     }
     let counts = FATES.map(|fate| (fate, of(fate)));
-    legend(&mut svg, ground.frame.right + 24.0, &counts);
+    legend(&mut svg, ground.frame.right + 24.0, &counts, &zones);
     svg.finish()
 }
 
@@ -174,8 +183,17 @@ fn after_look() -> String {
     format!("fill=\"{blue}\" fill-opacity=\"0.07\" stroke=\"{blue}\" stroke-opacity=\"0.6\"")
 }
 
-/// A UAV at its position, with the arrow that brought it there.
-fn uav(svg: &mut Svg, from: Spot, to: Spot) {
+/// A UAV at its position, with the arrow that brought it there: from the first spot over the others to the last.
+fn uav(svg: &mut Svg, way: &[Spot]) {
+    let [start, from, to] = match *way {
+        [from, to] => [from, from, to],
+        [start, .., from, to] => [start, from, to],
+        _ => return,
+    };
+    if way.len() > 2 {
+        let style = format!("fill=\"none\" stroke=\"{INK}\" stroke-width=\"1.6\"");
+        svg.polyline(&way[..way.len() - 1], &style);
+    }
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let length = dx.hypot(dy);
     // Shorter than that the arrow would lie under the disc.
@@ -193,13 +211,13 @@ fn uav(svg: &mut Svg, from: Spot, to: Spot) {
     }
     if length > 0.0 {
         let grey = palette::GREY;
-        svg.circle(from, 3.5, &format!("fill=\"#ffffff\" stroke=\"{grey}\""));
+        svg.circle(start, 3.5, &format!("fill=\"#ffffff\" stroke=\"{grey}\""));
     }
     let blue = palette::BLUE;
     svg.circle(to, 5.0, &format!("fill=\"{blue}\" stroke=\"{INK}\""));
 }
 
-fn legend(svg: &mut Svg, left: f64, counts: &[(Fate, usize)]) {
+fn legend(svg: &mut Svg, left: f64, counts: &[(Fate, usize)], zones: &Zones) {
     let mut next = TOP + 8.0;
     let mut line = |svg: &mut Svg, text: &str| {
         let at = (left + 12.0, next);
@@ -212,11 +230,15 @@ fn legend(svg: &mut Svg, left: f64, counts: &[(Fate, usize)]) {
         svg.circle(at, 3.2, &fate.look());
     }
     let at = line(svg, "UAV and its flight");
-    uav(svg, (at.0 - 14.0, at.1), (at.0 + 8.0, at.1));
+    uav(svg, &[(at.0 - 14.0, at.1), (at.0 + 8.0, at.1)]);
     let at = line(svg, "coverage before");
     svg.circle(at, 9.0, &before_look());
     let at = line(svg, "coverage now");
     svg.circle(at, 9.0, &after_look());
+    for (is_obstacle, name) in zones.kinds() {
+        let at = line(svg, name);
+        zones.sign(svg, at, is_obstacle);
+    }
 }
 
 #[cfg(test)]
@@ -225,10 +247,8 @@ mod tests {
 
     fn svg(width_m: f64, devices: &[Point], moves: &[(Point, Point)]) -> String {
         let text = fleet_map_svg(&FleetMap {
-            area: &Area {
-                width_m,
-                height_m: 1_000.0,
-            },
+            area: &Area::new(width_m, 1_000.0),
+            air: Airspace::open(),
             coverage_radius_m: 100.0,
             devices,
             moves,

@@ -1,6 +1,6 @@
 //! The ground of a map: how much of the world is on the sheet, its axes and its land.
 
-use aerofed::geometry::Point;
+use aerofed::geometry::{LocalFrame, Point};
 use aerofed::scenario::Area;
 
 use crate::svg::{Axis, FAINT, Frame, Scale, Spot, Svg, axes};
@@ -81,14 +81,14 @@ impl Ground {
         (self.x.at(point.x_m), self.y.at(point.y_m))
     }
 
-    /// Frame, axes with ticks along the land, and the land itself.
-    pub(crate) fn draw(&self, svg: &mut Svg) {
+    /// Frame, axes with ticks along the land, and the land itself. Where the land lies on the globe, ticks are degrees.
+    pub(crate) fn draw(&self, svg: &mut Svg, globe: Option<LocalFrame>) {
         let (width_m, height_m) = self.land_m;
         let unit = length_unit(width_m.max(height_m));
         let corner = self.spot(Point::new(0.0, 0.0));
         let opposite = self.spot(Point::new(width_m, height_m));
-        let axis = |metres: f64, ends: (f64, f64), label| {
-            let scale = Scale::new((0.0, metres / unit.size), ends);
+        let axis = |span: (f64, f64), ends: (f64, f64), label| {
+            let scale = Scale::new(span, ends);
             let shown = (ends.1 - ends.0).abs();
             Axis {
                 scale,
@@ -96,12 +96,20 @@ impl Ground {
                 label,
             }
         };
-        let (east, north) = (
+        let (mut east, mut north) = (
             format!("east ({})", unit.symbol),
             format!("north ({})", unit.symbol),
         );
-        let x = axis(width_m, (corner.0, opposite.0), east.as_str());
-        let y = axis(height_m, (corner.1, opposite.1), north.as_str());
+        let mut spans = ((0.0, width_m / unit.size), (0.0, height_m / unit.size));
+        if let Some(globe) = globe {
+            spans = degrees(&globe, width_m, height_m);
+            (east, north) = ("longitude (°)".into(), "latitude (°)".into());
+        }
+        let mut x = axis(spans.0, (corner.0, opposite.0), east.as_str());
+        let y = axis(spans.1, (corner.1, opposite.1), north.as_str());
+        if globe.is_some() {
+            beyond_the_date_line(&mut x);
+        }
         svg.rect(self.frame, &format!("fill=\"none\" stroke=\"{FAINT}\""));
         axes(svg, self.frame, &x, &y);
         let land = Frame {
@@ -114,15 +122,32 @@ impl Ground {
     }
 }
 
+/// Longitudes along the southern edge and latitudes along the western one, which on a map as small as this are all but
+/// evenly spaced. East of the date line longitudes go on beyond 180.
+pub(crate) fn degrees(globe: &LocalFrame, width_m: f64, height_m: f64) -> ((f64, f64), (f64, f64)) {
+    let at = |x_m, y_m| globe.degrees(Point::new(x_m, y_m));
+    let (corner, east, north) = (at(0.0, 0.0), at(width_m, 0.0), at(0.0, height_m));
+    let east = match east.lon < corner.lon {
+        true => east.lon + 360.0,
+        false => east.lon,
+    };
+    ((corner.lon, east), (corner.lat, north.lat))
+}
+
+/// Longitudes beyond 180 are written as everybody does.
+fn beyond_the_date_line(axis: &mut Axis) {
+    for (value, text) in axis.ticks.iter_mut().filter(|tick| tick.0 > 180.0) {
+        let decimals = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+        *text = format!("{:.decimals$}", *value - 360.0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn ground(circles: &[(Point, f64)]) -> Ground {
-        let area = Area {
-            width_m: 1_000.0,
-            height_m: 500.0,
-        };
+        let area = Area::new(1_000.0, 500.0);
         Ground::new(&area, circles.iter().copied())
     }
 

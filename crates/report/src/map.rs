@@ -7,6 +7,7 @@ mod legend;
 use aerofed::RoundRecord;
 use aerofed::geometry::Point;
 use aerofed::record::UavRecord;
+use aerofed::scenario::Places;
 use aerofed::world::{Status, Uav, World};
 
 use self::labels::Obstacles;
@@ -14,10 +15,12 @@ use crate::ground::{Ground, TOP};
 use crate::palette;
 use crate::svg::{SOFT, Spot, Svg};
 use crate::units::{count, counted, duration, percent};
+use crate::zones::Zones;
 
 const LEGEND_WIDTH: f64 = 214.0;
-/// The legend's lines need this much height.
+/// The legend's lines need this much height, and those of zones so much more.
 const LEAST_HEIGHT: f64 = 340.0;
+const HEIGHT_OF_ZONES: f64 = 48.0;
 /// Most devices drawn; of more, every so-and-so-many-th.
 const MOST_DEVICES: usize = 5_000;
 /// Most UAVs drawn.
@@ -47,15 +50,21 @@ impl Room {
 /// A map of the area as it stood in a round. `world` must be the world at the end of that round;
 /// the record does not hold where devices were.
 #[must_use]
-pub fn map_svg(world: &World, record: &RoundRecord, base_m: Point) -> String {
-    let map = Map::new(world, record, base_m);
+pub fn map_svg(world: &World, record: &RoundRecord, places: &Places) -> String {
+    let map = Map::new(world, record, places);
+    let id = map.clip_id();
+    let zones = Zones::new(&places.air, &id);
     let title = format!(
         "Round {} · simulated time {}",
         record.round,
         duration(record.clock_s)
     );
     let frame = map.ground.frame;
-    let height = (frame.bottom + 52.0).max(TOP + LEAST_HEIGHT);
+    let legend_height = match zones.kinds().is_empty() {
+        true => LEAST_HEIGHT,
+        false => LEAST_HEIGHT + HEIGHT_OF_ZONES,
+    };
+    let height = (frame.bottom + 52.0).max(TOP + legend_height);
     let mut svg = Svg::new(frame.right + LEGEND_WIDTH + 40.0, height, &title);
     svg.text((16.0, 26.0), "font-size=\"15\" font-weight=\"600\"", &title);
     let state = format!(
@@ -67,26 +76,31 @@ pub fn map_svg(world: &World, record: &RoundRecord, base_m: Point) -> String {
     );
     let soft = format!("font-size=\"12\" fill=\"{SOFT}\"");
     svg.text((16.0, 45.0), &soft, &state);
-    map.ground.draw(&mut svg);
-    svg.clip(&map.clip_id(), frame);
-    svg.open(&format!("clip-path=\"url(#{})\"", map.clip_id()));
+    map.ground.draw(&mut svg, places.frame);
+    svg.clip(&id, frame);
+    zones.define(&mut svg);
+    svg.open(&format!("clip-path=\"url(#{id})\""));
+    zones.draw(&mut svg, &map.ground);
     map.coverage(&mut svg);
     map.links(&mut svg);
     svg.close();
     // Below the devices: where there is no room for a name beside them, they are still all seen.
-    map.names(&mut svg, base_m);
-    svg.open(&format!("clip-path=\"url(#{})\"", map.clip_id()));
+    map.names(&mut svg);
+    svg.open(&format!("clip-path=\"url(#{id})\""));
     map.devices(&mut svg);
     svg.close();
-    glyph::base(&mut svg, map.spot(base_m));
+    for &base in &places.bases {
+        glyph::base(&mut svg, map.spot(base));
+    }
     map.uavs(&mut svg);
-    legend::draw(&mut svg, &map);
+    legend::draw(&mut svg, &map, &zones);
     svg.finish()
 }
 
 struct Map<'a> {
     world: &'a World,
     record: &'a RoundRecord,
+    bases: &'a [Point],
     ground: Ground,
 }
 
@@ -101,16 +115,18 @@ fn uav_colour(uav: &UavRecord) -> &'static str {
 }
 
 impl<'a> Map<'a> {
-    fn new(world: &'a World, record: &'a RoundRecord, base_m: Point) -> Self {
+    fn new(world: &'a World, record: &'a RoundRecord, places: &'a Places) -> Self {
         let radius_m = |uav: &UavRecord| world.uavs[uav.uav.index()].coverage_radius_m;
         let uavs = record
             .uavs
             .iter()
             .map(|uav| (uav.position_m, radius_m(uav)));
+        let bases = places.bases.iter().map(|&base| (base, 0.0));
         Self {
             world,
             record,
-            ground: Ground::new(&world.area, uavs.chain([(base_m, 0.0)])),
+            bases: &places.bases,
+            ground: Ground::new(&world.area, uavs.chain(bases)),
         }
     }
 
@@ -211,7 +227,7 @@ impl<'a> Map<'a> {
         svg.close();
     }
 
-    fn names(&self, svg: &mut Svg, base_m: Point) {
+    fn names(&self, svg: &mut Svg) {
         let uavs: Vec<(&UavRecord, Spot, f64)> = self
             .drawn_uavs()
             .map(|uav| (uav, self.spot(uav.position_m), self.battery_share(uav)))
@@ -224,7 +240,8 @@ impl<'a> Map<'a> {
                     (at.0, at.1 - 19.0)
                 });
                 let signs = uavs.iter().map(|(_, at, _)| *at);
-                let signs = signs.chain([self.spot(base_m)]).chain(star);
+                let bases = self.bases.iter().map(|&base| self.spot(base));
+                let signs = signs.chain(bases).chain(star);
                 let positions = &self.world.devices.position;
                 let devices = sample(positions.len(), MOST_DEVICES);
                 let in_the_way = Obstacles {

@@ -125,6 +125,14 @@ impl Svg {
         self.text(at, &turned, text);
     }
 
+    /// Slanted lines; `fill="url(#id)"` fills with them.
+    pub(crate) fn hatch(&mut self, id: &str, colour: &str) {
+        self.raw(&format!(
+            "<pattern id=\"{id}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\
+             <line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" stroke=\"{colour}\" stroke-width=\"1.6\" stroke-opacity=\"0.6\"/></pattern>"
+        ));
+    }
+
     /// A clipping frame; `clip-path="url(#id)"` uses it.
     pub(crate) fn clip(&mut self, id: &str, frame: Frame) {
         self.raw(&format!("<clipPath id=\"{id}\">"));

@@ -66,7 +66,7 @@ impl Run {
     }
 
     fn map_of(&self, record: &RoundRecord) -> String {
-        map_svg(&self.outcome.world, record, self.scenario.base())
+        map_svg(&self.outcome.world, record, self.scenario.places())
     }
 }
 

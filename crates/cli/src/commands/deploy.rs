@@ -25,7 +25,8 @@ use crate::numbers::seed;
     allow_negative_numbers = true,
     after_help = "Example:\n  aerofed deploy fleet.json --method marginal_gains --map moves.svg\n\n\
     FLEET.json holds area_m ([width, height]), coverage_radius_m, speed_mps, move_power_w, uavs, each with position_m ([x, y]),\n\
-    battery_j and reserve_j (kept for the flight home; absent: 0), and devices_m, a list of [x, y].\n\
+    battery_j and reserve_j (kept for the flight home; absent: 0), devices_m, a list of [x, y], and no_fly (absent: none),\n\
+    a list of polygons, each a list of [x, y], that UAVs fly around.\n\
     The answer is one JSON object on stdout."
 )]
 pub(crate) struct DeployArgs {
@@ -89,10 +90,8 @@ pub(crate) fn run(args: &DeployArgs) -> Result<()> {
     let text = super::allocate::read(&args.fleet).map_err(|error| refuse(error.to_string()))?;
     let file = FleetFile::parse(&text).map_err(|error| refuse(error.to_string()))?;
 
-    let area = Area {
-        width_m: file.area_m[0],
-        height_m: file.area_m[1],
-    };
+    let area = Area::new(file.area_m[0], file.area_m[1]);
+    let air = file.airspace();
     let uavs = file.fleet_uavs(TX_POWER_W);
     let nature = Nature::new(&Scenario::default().check()?);
     let model_energy_j = |from: &FleetUav, to: &FleetUav| {
@@ -100,6 +99,7 @@ pub(crate) fn run(args: &DeployArgs) -> Result<()> {
     };
     let fleet = Fleet {
         area: &area,
+        air: &air,
         devices: &file.devices_m,
         uavs: &uavs,
         model_energy_j: &model_energy_j,
@@ -111,6 +111,7 @@ pub(crate) fn run(args: &DeployArgs) -> Result<()> {
     if let Some(path) = &args.map {
         let map = FleetMap {
             area: &area,
+            air: &air,
             coverage_radius_m: file.coverage_radius_m,
             devices: &file.devices_m,
             moves: &posts,
@@ -149,7 +150,7 @@ fn answer(method: MethodName, fleet: &Fleet, moves: &[Move], posts: &[(Point, Po
         .collect();
     for m in moves {
         let uav = &mut uavs[m.uav.index()];
-        (uav.distance_m, uav.energy_j) = (m.distance_m(), m.energy_j);
+        (uav.distance_m, uav.energy_j) = (m.way_m, m.energy_j);
     }
     Answer {
         method,

@@ -32,7 +32,8 @@ use crate::numbers::{rounds, seed, whole};
     aerofed run --resume runs/seven\n\n\
     A name of `aerofed scenario list` always means that scenario; a file of the same name is reached by a path, as in ./paper.\n\
     Writes scenario.toml, rounds.csv, uavs.csv, devices.jsonl, events.jsonl, summary.json,\n\
-    model.safetensors, progress.svg, map.svg, and report.html with all of it to look at.\n\
+    model.safetensors, progress.svg, map.svg (and map.geojson where the area has an origin),\n\
+    and report.html with all of it to look at.\n\
     Ctrl-C ends the run after the current round (exit code 130) and keeps its results;\n\
     --resume continues it, or one that was killed, with the same results as if it had never stopped."
 )]
@@ -244,8 +245,12 @@ fn pictures(
     let plot = aerofed_report::progress_svg(&outcome.summary, &outcome.records);
     add("progress.svg", plot);
     if let Some(last) = outcome.records.last() {
-        let map = aerofed_report::map_svg(&outcome.world, last, scenario.base());
+        let (world, places) = (&outcome.world, scenario.places());
+        let map = aerofed_report::map_svg(world, last, places);
         add("map.svg", map);
+        if let Some(map) = aerofed_report::map_geojson(world, last, places) {
+            add("map.geojson", map);
+        }
     }
     let log = RunLog {
         scenario: Scenario::clone(scenario),

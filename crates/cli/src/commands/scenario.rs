@@ -212,7 +212,10 @@ fn cannot_return(scenario: &ValidScenario) -> Option<String> {
         .iter()
         .map(|(uav, _)| scenario.full_battery_j(uav.index()));
     let least_j = full_j.fold(f64::INFINITY, f64::min);
-    let base = scenario.base();
+    let bases = scenario.places().bases.iter();
+    let bases: Vec<String> = bases
+        .map(|at| format!("[{}, {}]", at.x_m, at.y_m))
+        .collect();
     let who = match &uavs[..] {
         [one] => format!("UAV {one} could not come back once it left"),
         several => format!(
@@ -221,10 +224,9 @@ fn cannot_return(scenario: &ValidScenario) -> Option<String> {
         ),
     };
     Some(format!(
-        "{who}: from `uavs.base_m` [{}, {}] the way takes up to {}, there and again back, and \
+        "{who}: from `uavs.base_m` {} the way takes up to {}, there and again back, and \
          a full battery gives {}",
-        base.x_m,
-        base.y_m,
+        bases.join(", "),
         energy(farthest_j),
         energy(least_j),
     ))

@@ -68,7 +68,47 @@ fn bad_values(path: &str, default: &toml::Value) -> Vec<&'static str> {
             ];
         }
         "stop.targets" => return vec!["0.5", "[1.5]", "[nan]", "[\"high\"]"],
-        "uavs.base_m" => return vec!["[nan, 0]", "[-1, 0]", "[0, 1e9]", "[0]", "\"home\""],
+        "uavs.base_m" => {
+            return vec![
+                "[nan, 0]",
+                "[-1, 0]",
+                "[0, 1e9]",
+                "[0]",
+                "[]",
+                "\"home\"",
+                "[[0, 0], [1, -1]]",
+                "{lat = 47, lon = 8}",
+                "{lat = 47}",
+            ];
+        }
+        "area.origin" => {
+            return vec![
+                "47",
+                "[47]",
+                "[nan, 8]",
+                "[91, 8]",
+                "[47, 181]",
+                "[47, 8, 1e9]",
+                "\"Au\"",
+            ];
+        }
+        "area.no_fly" => {
+            return vec![
+                "3",
+                "[[0, 0], [1, 0], [0, 1]]",
+                "[{}]",
+                "[{polygon=[]}]",
+                "[{polygon=[[0, 0], [1, 1], [2, 2]]}]",
+                "[{polygon=[[0, 0], [2, 2], [2, 0], [0, 3]]}]",
+                "[{polygon=[[0, 0], [1, 0], [0, inf]]}]",
+                "[{polygon=[[0, 0], [1, 0], [0, 1e300]]}]",
+                "[{polygon=[[0, 0], [1, 0], [0, 1]], height_m=-1}]",
+                "[{polygon=[[0, 0], [1, 0], [0, 1]], height_m=nan}]",
+                "[{polygon=[[-9, -9], [9e4, -9], [9e4, 9e4], [-9, 9e4]]}]",
+            ];
+        }
+        "area.no_fly_file" => return vec!["7", "\"/no/such.geojson\"", "\"/\""],
+        "devices.positions" => return vec!["7", "\"/no/such.csv\"", "\"/\"", "\"a.txt\""],
         _ => {}
     }
     match default {

@@ -142,3 +142,26 @@ fn bad_fleets_are_refused_by_name() {
     );
     assert_eq!(deploy(&["--seed", "-1"], &fleet().to_string()).0, Some(2));
 }
+
+#[test]
+fn zones_are_flown_around_and_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let map = folder.path().join("moves.svg");
+    let mut fleet = fleet();
+    fleet["no_fly"] = json!([[[7e3, 11e3], [18e3, 11e3], [18e3, 12e3], [7e3, 12e3]]]);
+    let answer = answer(&["--map", map.to_str().unwrap()], &fleet);
+    let number = |value: &Value| value.as_f64().unwrap();
+    let mut detours = 0;
+    for uav in answer["uavs"].as_array().unwrap() {
+        let [x, y] = [0, 1].map(|axis| number(&uav["to_m"][axis]));
+        assert!(
+            !((7e3..=18e3).contains(&x) && (11e3..=12e3).contains(&y)),
+            "{uav}"
+        );
+        let [dx, dy] = [0, 1].map(|axis| number(&uav["to_m"][axis]) - number(&uav["from_m"][axis]));
+        detours += usize::from(number(&uav["distance_m"]) > dx.hypot(dy) + 1.0);
+    }
+    assert!(detours > 0, "{answer}");
+    let svg = fs::read_to_string(map).unwrap();
+    assert!(svg.contains("no-fly zone") && svg.contains("<pattern"));
+}

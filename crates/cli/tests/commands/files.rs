@@ -27,6 +27,7 @@ const OTHERS: &str = "
 | `scenario.toml` | the complete scenario of a run; of a comparison what all methods share |
 | `model.safetensors` | the global model after the last round |
 | `inputs.sha256` | checksum of the files that the scenario names |
+| `map.geojson` | where devices, UAVs, bases and zones were at the end, in degrees; only where the area has an origin (`docs/places.md`) |
 | `compare.json` | all statistics of a comparison; its fields are told in `crates/experiment/src/comparison.rs` |
 | `results.json` | figures, tables, claims and an index of the runs; `crates/experiment/src/results.rs` |
 | `request.json` | what a reproduction was asked for |

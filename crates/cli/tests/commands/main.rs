@@ -22,6 +22,7 @@ mod mistakes;
 mod own_experiment;
 #[cfg(unix)]
 mod place;
+mod places;
 mod plan;
 mod pretrain;
 mod report;

@@ -10,7 +10,7 @@ fn page() -> String {
 }
 
 /// Blocks of code in their order: the language, the name of the file that it is to be saved as, the text.
-fn blocks(page: &str) -> Vec<(&str, &str, &str)> {
+pub(crate) fn blocks(page: &str) -> Vec<(&str, &str, &str)> {
     let parts = page.split("```").skip(1).step_by(2);
     parts
         .map(|part| {

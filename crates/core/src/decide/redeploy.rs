@@ -1,7 +1,7 @@
 //! Where the UAVs hover after one of them has left or come back. First stage of Algorithm 4.
 //!
 //! Searching is computed, not flown: a method tries positions in its model of the fleet, and a UAV flies straight to the last
-//! of them, whatever the method.
+//! of them, whatever the method; around zones where they are in the way.
 
 mod best_response;
 mod coverage;
@@ -21,6 +21,7 @@ use crate::nature::channel::End;
 use crate::nature::flight::Cruise;
 use crate::scenario::Area;
 use crate::seed::Random;
+use crate::solve::airspace::Airspace;
 use crate::vocabulary::{Bill, Point};
 use crate::world::UavId;
 use crate::{Error, checkpoint};
@@ -63,6 +64,8 @@ impl FleetUav {
 pub struct Fleet<'a> {
     /// The ground, which nobody leaves.
     pub area: &'a Area,
+    /// What nobody flies into.
+    pub air: &'a Airspace,
     /// Where the devices are.
     pub devices: &'a [Point],
     /// The active UAVs.
@@ -76,8 +79,33 @@ impl Fleet<'_> {
     /// Whether a point is inside the area.
     #[must_use]
     pub fn contains(&self, point: Point) -> bool {
-        (0.0..=self.area.width_m).contains(&point.x_m)
-            && (0.0..=self.area.height_m).contains(&point.y_m)
+        self.area.contains(point)
+    }
+
+    /// Metres of a UAV's way to a point.
+    #[must_use]
+    pub fn way_m(&self, uav: &FleetUav, to: Point) -> f64 {
+        self.air.route_m(uav.position, to, uav.altitude_m)
+    }
+
+    /// A UAV's flight to a point.
+    #[must_use]
+    pub fn flight(&self, uav: &FleetUav, to: Point) -> Bill {
+        match self.air.at(uav.altitude_m) {
+            Some(_) => uav
+                .cruise
+                .along(&self.air.route(uav.position, to, uav.altitude_m)),
+            None => uav.cruise.flight(uav.position, to),
+        }
+    }
+
+    /// Whether a UAV may hover at a point: inside the area, outside of zones, and with the energy for the way around them.
+    #[must_use]
+    pub fn allows(&self, uav: &FleetUav, to: Point) -> bool {
+        self.contains(to)
+            && self.air.at(uav.altitude_m).is_none_or(|zones| {
+                !zones.contains(to) && self.way_m(uav, to) <= uav.cruise.reach_m(uav.spare_j)
+            })
     }
 
     /// Who is covered now.
@@ -100,6 +128,8 @@ pub struct Move {
     pub from: Point,
     /// Where it hovers from now on.
     pub to: Point,
+    /// Metres of the way: straight, Eq. (21), or around zones.
+    pub way_m: f64,
     /// How long the flight takes, s.
     pub seconds: f64,
     /// What it costs, J.
@@ -108,22 +138,19 @@ pub struct Move {
 
 impl Move {
     /// The flight of a UAV; none to where it is.
-    fn of(uav: &FleetUav, to: Point) -> Option<Self> {
+    fn of(fleet: &Fleet, uav: &FleetUav, to: Point) -> Option<Self> {
         let from = uav.position;
-        let Bill { seconds, joules } = uav.cruise.flight(from, to);
-        (from != to).then_some(Self {
-            uav: uav.id,
-            from,
-            to,
-            seconds,
-            energy_j: joules,
+        (from != to).then(|| {
+            let Bill { seconds, joules } = fleet.flight(uav, to);
+            Self {
+                uav: uav.id,
+                from,
+                to,
+                way_m: fleet.way_m(uav, to),
+                seconds,
+                energy_j: joules,
+            }
         })
-    }
-
-    /// Metres flown: straight, Eq. (21).
-    #[must_use]
-    pub fn distance_m(&self) -> f64 {
-        self.from.distance(self.to)
     }
 }
 

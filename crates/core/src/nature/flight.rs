@@ -92,6 +92,13 @@ impl Cruise {
         Bill::new(seconds, seconds * self.power_w)
     }
 
+    /// A flight from the first of some places over the others to the last.
+    #[must_use]
+    pub fn along(&self, way: &[Point]) -> Bill {
+        let legs = way.windows(2).map(|leg| self.flight(leg[0], leg[1]));
+        legs.fold(Bill::default(), |sum, leg| sum + leg)
+    }
+
     /// How fast the ground goes by: the UAV heads so far into the wind that it stays on its line.
     fn ground_speed_mps(&self, from: Point, to: Point, distance_m: f64) -> f64 {
         let [east, north] = self.wind_mps;
@@ -133,6 +140,8 @@ impl Cruise {
 pub struct Airframe {
     /// From place to place.
     pub cruise: Cruise,
+    /// How high, m.
+    pub altitude_m: f64,
     /// Standing still, W.
     pub hover_power_w: f64,
     /// From a base up to its height.
@@ -160,6 +169,7 @@ impl Airframe {
                 power_w: flight.power_w(numbers.speed_mps),
                 wind_mps,
             },
+            altitude_m: numbers.altitude_m,
             hover_power_w,
             climb: vertical(config.climb_mps, flight.climb_power_w(config.climb_mps)),
             // Going down through one's own downwash takes about what hovering takes, and theory does not know it better.

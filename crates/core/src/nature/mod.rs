@@ -9,12 +9,14 @@ pub mod flight;
 mod interference;
 pub(crate) mod links;
 pub mod mobility;
+pub mod route;
 pub(crate) mod transfer;
 
 use battery::Charging;
 use channel::{Channel, End, Link, Path};
 use flight::{Airframe, Flight};
 use mobility::Mobility;
+use route::Routes;
 
 use crate::scenario::{NO_LEAST_SNR_DB, ValidScenario};
 use crate::solve::bandwidth::LEAST_SNR_HZ;
@@ -43,6 +45,8 @@ pub struct Nature {
     pub reuse: usize,
     /// Bandwidth of each UAV-to-UAV link, Hz.
     pub uav_link_bandwidth_hz: f64,
+    /// Where flights go.
+    pub routes: Routes,
 }
 
 /// One UAV sending to another.
@@ -78,6 +82,7 @@ impl Nature {
             retries: scenario.radio.retries,
             reuse: scenario.radio.reuse,
             uav_link_bandwidth_hz: scenario.radio.uav_link_bandwidth_hz,
+            routes: Routes::new(scenario.places()),
         }
     }
 
@@ -157,22 +162,38 @@ impl Nature {
         Bill::new(seconds, seconds * self.airframe(uav).hover_power_w)
     }
 
-    /// A UAV flies from one place to another.
+    /// A UAV flies from one place to another, around zones.
     #[must_use]
     pub fn flight(&self, uav: UavId, from: Point, to: Point) -> Bill {
-        self.airframe(uav).cruise.flight(from, to)
+        let Airframe {
+            cruise, altitude_m, ..
+        } = self.airframe(uav);
+        match self.routes.air().at(*altitude_m) {
+            Some(_) => cruise.along(&self.routes.legs(from, to, *altitude_m)),
+            None => cruise.flight(from, to),
+        }
     }
 
-    /// A UAV flies from its place to a base, and lands.
+    /// A UAV flies from its place to the base that takes the least energy to reach, and lands.
     #[must_use]
-    pub fn flight_home(&self, uav: UavId, from: Point, base: Point) -> Bill {
-        self.flight(uav, from, base) + self.airframe(uav).descent
+    pub fn flight_home(&self, uav: UavId, from: Point) -> Bill {
+        self.home(uav, from).1
     }
 
-    /// A UAV starts from a base and flies to its place.
+    /// A UAV starts from the base that it flew to from its place, and flies back there.
     #[must_use]
-    pub fn flight_out(&self, uav: UavId, base: Point, to: Point) -> Bill {
+    pub fn flight_out(&self, uav: UavId, to: Point) -> Bill {
+        let (base, _) = self.home(uav, to);
         self.flight(uav, base, to) + self.airframe(uav).climb
+    }
+
+    /// The base that takes the least energy to reach, and the flight there.
+    fn home(&self, uav: UavId, from: Point) -> (Point, Bill) {
+        let descent = self.airframe(uav).descent;
+        let bases = self.routes.bases().iter();
+        let flights = bases.map(|&base| (base, self.flight(uav, from, base) + descent));
+        let nearest = flights.min_by(|a, b| a.1.joules.total_cmp(&b.1.joules));
+        nearest.unwrap_or((from, descent))
     }
 }
 

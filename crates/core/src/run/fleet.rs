@@ -229,16 +229,14 @@ impl Fleet {
         }
     }
 
-    /// The flight from where a UAV hovers to the base.
+    /// The flight from where a UAV hovers to the base that takes the least energy to reach.
     pub(super) fn flight_home(&self, uav: &Uav) -> Bill {
-        self.nature
-            .flight_home(uav.id, uav.position, self.scenario.base())
+        self.nature.flight_home(uav.id, uav.position)
     }
 
     /// The flight back.
     fn flight_out(&self, uav: &Uav) -> Bill {
-        self.nature
-            .flight_out(uav.id, self.scenario.base(), uav.position)
+        self.nature.flight_out(uav.id, uav.position)
     }
 
     /// The sun shone on the UAVs that are there for the last so many seconds.

@@ -63,6 +63,8 @@ fn moves(
     let seen = |id: &UavId| {
         let uav = &fleet.world.uavs[id.index()];
         let needed_j = fleet.needed_j(uav, &cells[id.index()], &worst, books);
+        let slack_m = fleet.nature.routes.air().slack_m(uav.altitude_m);
+        let slack_j = fleet.nature.airframe(*id).cruise.most_j(slack_m);
         FleetUav {
             id: uav.id,
             position: uav.position,
@@ -70,7 +72,7 @@ fn moves(
             coverage_radius_m: uav.coverage_radius_m,
             cruise: fleet.nature.airframe(*id).cruise,
             // A metre away from here may be a metre farther from home: it is paid twice.
-            spare_j: ((uav.battery_j - needed_j) / 2.0).max(0.0),
+            spare_j: ((uav.battery_j - needed_j - slack_j) / 2.0).max(0.0),
             tx_power_w: uav.tx_power_w,
         }
     };
@@ -85,11 +87,28 @@ fn moves(
     };
     let scene = Scene {
         area: &fleet.world.area,
+        air: nature.routes.air(),
         devices: &fleet.world.devices.position,
         uavs: &uavs,
         model_energy_j: &model_energy_j,
     };
     let seed = fleet.scenario.seed;
     let mut rng = stream(seed, Stream::Redeployment, round as u64, 0);
-    redeployment.redeploy(&scene, &mut rng)
+    let mut moves = redeployment.redeploy(&scene, &mut rng);
+    moves.retain(|flight| fleet.gets_home_after(flight, &uavs));
+    moves
+}
+
+impl Fleet {
+    /// Whether a UAV that moves has the energy for the way home from there. Between places without zones a metre is at most a
+    /// metre farther; around zones the shortest way home may be another one, and against the wind.
+    fn gets_home_after(&self, flight: &Move, uavs: &[FleetUav]) -> bool {
+        let moves = |uav: &&FleetUav| uav.id == flight.uav;
+        let Some(uav) = uavs.iter().find(moves) else {
+            return true;
+        };
+        let home_j = |from| self.nature.flight_home(uav.id, from).joules;
+        self.nature.routes.air().at(uav.altitude_m).is_none()
+            || flight.energy_j + home_j(flight.to) - home_j(flight.from) <= 2.0 * uav.spare_j
+    }
 }

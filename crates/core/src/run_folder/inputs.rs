@@ -67,8 +67,14 @@ fn named(scenario: &Scenario) -> Vec<(&'static str, &Path)> {
     if let Some(file) = scenario.mobility.file() {
         named.push(("mobility.file", file));
     }
-    if !scenario.data.dir.as_os_str().is_empty() {
-        named.push(("data.dir", scenario.data.dir.as_path()));
+    for (field, path) in [
+        ("data.dir", &scenario.data.dir),
+        ("area.no_fly_file", &scenario.area.no_fly_file),
+        ("devices.positions", &scenario.devices.positions),
+    ] {
+        if !path.as_os_str().is_empty() {
+            named.push((field, path.as_path()));
+        }
     }
     named
 }

@@ -15,7 +15,7 @@ pub(super) const MARK: &str = "UNFINISHED";
 const MARK_BEGINS: &str = "aerofed: this run is unfinished.";
 
 /// Every file that a run may have; checkpoints besides. A folder that holds anything else is never emptied.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "scenario.toml",
     "schema.json",
     "inputs.sha256",
@@ -27,6 +27,7 @@ const NAMES: [&str; 12] = [
     "model.safetensors",
     "progress.svg",
     "map.svg",
+    "map.geojson",
     "report.html",
 ];
 

@@ -9,7 +9,7 @@ use aerofed_nn::ModelSpec;
 
 use crate::reading::choices;
 
-use super::{DataSet, Policy, Scenario, Span, ValidScenario, Weights};
+use super::{DataSet, Places, Policy, Scenario, Span, ValidScenario, Weights};
 
 /// Why a scenario is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -116,12 +116,11 @@ impl Scenario {
             ));
         }
         within("seed", self.seed, 0..=i64::MAX as u64)?;
-        within("area.width_m", self.area.width_m, 1.0..=1e7)?;
-        within("area.height_m", self.area.height_m, 1.0..=1e7)?;
         self.check_devices()?;
         self.check_uavs()?;
         self.check_flight()?;
         self.check_battery()?;
+        let places = Places::of(&self)?;
         self.check_nature()?;
         self.check_data()?;
         self.check_learning()?;
@@ -138,6 +137,7 @@ impl Scenario {
             policy,
             start,
             tracks,
+            places,
         })
     }
 
@@ -163,18 +163,6 @@ impl Scenario {
         within("devices.fixed_time_s", devices.fixed_time_s, 0.0..=1e4)?;
         span("devices.tx_power_w", devices.tx_power_w, 1e-6..=1e4)?;
         within("devices.deadline_s", devices.deadline_s, 0.0..=1e9)
-    }
-
-    pub(super) fn inside(&self, field: &str, point: crate::vocabulary::Point) -> Checked {
-        let (width, height) = (self.area.width_m, self.area.height_m);
-        if (0.0..=width).contains(&point.x_m) && (0.0..=height).contains(&point.y_m) {
-            return Ok(());
-        }
-        Err(bad(
-            field,
-            format_args!("[{}, {}]", point.x_m, point.y_m),
-            format_args!("[x, y] inside the area, x 0 to {width}, y 0 to {height}"),
-        ))
     }
 
     fn check_nature(&self) -> Checked {

@@ -6,8 +6,7 @@ use aerofed_data::PartitionKind;
 
 use super::{
     AgentReward, AgentState, Aggregator, Allocation, Area, Association, Battery, Channel, Codec,
-    Data,
-    DataSet, Devices, Diversity, Fitness, Flight, Methods, Mobility, Model, Radio, Redeploy,
+    Data, DataSet, Devices, Diversity, Fitness, Flight, Methods, Mobility, Model, Radio, Redeploy,
     Scenario, Selection, Solar, Span, Stop, TargetOn, Td3, Training, Uavs, Weights,
 };
 
@@ -103,19 +102,11 @@ impl Default for Scenario {
     }
 }
 
-impl Default for Area {
-    fn default() -> Self {
-        Self {
-            width_m: 20_000.0,
-            height_m: 20_000.0,
-        }
-    }
-}
-
 impl Default for Devices {
     fn default() -> Self {
         Self {
             count: 150,
+            positions: PathBuf::new(),
             cpu_hz: Span::new(1e9, 1e10),
             cycles_per_bit: Span::new(30.0, 100.0),
             capacitance: 1e-28,

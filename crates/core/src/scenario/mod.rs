@@ -5,7 +5,6 @@
 //! without fields are written `{}` because serde lets unknown keys pass beside the tag of a unit
 //! variant.
 
-mod base;
 mod battery;
 mod channel;
 mod check;
@@ -21,6 +20,7 @@ mod layers;
 mod library;
 mod methods;
 mod mobility;
+mod places;
 mod plausible;
 mod policy;
 mod selection;
@@ -37,7 +37,6 @@ use aerofed_data::PartitionKind;
 use aerofed_nn::Layer;
 use serde::{Deserialize, Serialize};
 
-pub use base::Base;
 pub use battery::{Battery, Solar};
 pub use channel::{Channel, Deployment, Draw, Environment, Fading, NO_LEAST_SNR_DB, Radio};
 pub use check::ScenarioError;
@@ -52,6 +51,7 @@ pub use flight::{Flight, FlightPower, RotaryWing};
 pub use library::{BUILT_IN, DEFAULTS, PAPER, QUICKSTART, built_in, first_sentence};
 pub use methods::{Ahfed, Fedprox, Methods, Oort};
 pub use mobility::Mobility;
+pub use places::{Area, Base, NoFly, Place, Places};
 pub use plausible::Warning;
 pub use policy::{Policy, PolicyError};
 pub use selection::{AgentReward, AgentState, Diversity, Fitness, Selection, Td3};
@@ -129,6 +129,8 @@ pub struct ValidScenario {
     start: Option<Arc<[u8]>>,
     /// What `mobility.file` names.
     tracks: Option<Arc<Tracks>>,
+    /// Where things are.
+    places: Places,
 }
 
 impl ValidScenario {
@@ -149,6 +151,12 @@ impl ValidScenario {
     pub fn tracks(&self) -> Option<&Arc<Tracks>> {
         self.tracks.as_ref()
     }
+
+    /// Where things are, in metres.
+    #[must_use]
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
 }
 
 impl Deref for ValidScenario {
@@ -158,22 +166,14 @@ impl Deref for ValidScenario {
     }
 }
 
-/// The rectangle everything happens in.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Area {
-    /// East-west extent.
-    pub width_m: f64,
-    /// North-south extent.
-    pub height_m: f64,
-}
-
 /// The IoT devices; ranges are drawn uniformly per device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Devices {
     /// How many (N).
     pub count: usize,
+    /// A CSV or GeoJSON file with the sites where they start; empty: anywhere in the area.
+    pub positions: PathBuf,
     /// Processor clock (f_n).
     pub cpu_hz: Span,
     /// Work per bit of training data (c_n).

@@ -118,7 +118,7 @@ mod tests {
     fn a_scenario_survives_being_written_and_read() {
         let mut scenario = Scenario::default();
         scenario.uavs.layout = Layout::Fixed {
-            positions_m: vec![crate::vocabulary::Point::new(1.0, 2.5)],
+            positions_m: vec![crate::vocabulary::Point::new(1.0, 2.5).into()],
         };
         let text = scenario.to_toml().unwrap();
         assert_eq!(Scenario::parse(&text, &[] as &[&str]).unwrap(), scenario);

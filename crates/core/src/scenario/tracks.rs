@@ -5,7 +5,7 @@ use std::path::Path;
 
 use aerofed_data::Table;
 
-use super::Area;
+use super::{Area, Place};
 use crate::vocabulary::Point;
 
 /// What a trace file holds: per device, times and places.
@@ -34,7 +34,11 @@ impl Id {
 impl Tracks {
     /// The tracks of so many devices, those with the lowest ids of the file. What is wrong is told in words.
     pub(super) fn read(path: &Path, devices: usize, area: &Area) -> Result<Self, String> {
-        let table = Table::read(path).map_err(|error| error.to_string())?;
+        let table = match path == Path::new(HARBOUR) && !path.exists() {
+            true => Table::from_csv(path, include_str!("../../scenarios/harbour.csv")),
+            false => Table::read(path),
+        };
+        let table = table.map_err(|error| error.to_string())?;
         Self::of_table(&table, devices, area)
     }
 
@@ -53,7 +57,7 @@ impl Tracks {
         let told = |error: aerofed_data::Error| error.to_string();
         let times = table.numbers("t_s").map_err(told)?;
         let ids = table.words("id").map_err(told)?;
-        let places = places(table)?;
+        let places = places(table, area)?;
         let mut by_id: BTreeMap<Id, Vec<usize>> = BTreeMap::new();
         for (row, id) in ids.iter().enumerate() {
             by_id.entry(Id::new(id)).or_default().push(row);
@@ -113,11 +117,14 @@ impl Tracks {
     }
 }
 
+/// The name of the tracks that come with the program: ships in the harbour of New York.
+const HARBOUR: &str = "harbour";
+
 /// Longer than anybody was watched; times so far apart are in another unit.
 const LONGEST_S: f64 = 1e11;
 
 /// The places of a table's rows, in metres.
-fn places(table: &Table) -> Result<Vec<Point>, String> {
+fn places(table: &Table, area: &Area) -> Result<Vec<Point>, String> {
     let told = |error: aerofed_data::Error| error.to_string();
     let pair = |x: &str, y: &str| {
         let (x, y) = (
@@ -130,17 +137,20 @@ fn places(table: &Table) -> Result<Vec<Point>, String> {
         return Ok(pair("x_m", "y_m")?.map(|(x, y)| Point::new(x, y)).collect());
     }
     let degrees = pair("lon", "lat")?;
-    degrees
-        .map(|(lon, lat)| from_degrees(None, lon, lat))
-        .collect()
-}
-
-/// Where a pair of degrees is on the ground. `origin` are latitude and longitude of the area's south-western corner.
-fn from_degrees(origin: Option<[f64; 2]>, _lon: f64, _lat: f64) -> Result<Point, String> {
-    match origin {
-        None => Err("lon and lat: needs area.origin; columns x_m and y_m do not".into()),
-        Some(_) => Err("lon and lat cannot be read yet".into()),
+    let frame = area.frame();
+    if frame.is_none() {
+        return Err("lon and lat: needs area.origin; columns x_m and y_m do not".into());
     }
+    let places = degrees.enumerate().map(|(row, (lon, lat))| {
+        let place = Place::Degrees { lat, lon }.resolve(frame.as_ref());
+        place.map_err(|allowed| {
+            format!(
+                "{}: lon {lon}, lat {lat}, allowed: {allowed}",
+                table.place(row)
+            )
+        })
+    });
+    places.collect()
 }
 
 #[cfg(test)]
@@ -148,10 +158,7 @@ mod tests {
     use super::*;
 
     fn tracks(csv: &str, devices: usize) -> Result<Tracks, String> {
-        let area = Area {
-            width_m: 100.0,
-            height_m: 50.0,
-        };
+        let area = Area::new(100.0, 50.0);
         let table = Table::from_csv(Path::new("t.csv"), csv).map_err(|error| error.to_string())?;
         Tracks::of_table(&table, devices, &area)
     }

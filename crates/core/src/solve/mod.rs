@@ -1,7 +1,9 @@
 //! Mathematics that knows no UAV: optimisation problems with names, inputs and certificates of their own.
 
+pub mod airspace;
 pub mod augmented_lagrangian;
 pub mod bandwidth;
+pub mod obstacles;
 pub mod replay;
 pub mod td3;
 

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use super::geodesy::{Geodetic, LocalFrame};
+pub use super::polygon::{Polygon, PolygonError, crossing, nearest_on_segment, segments_meet};
+
 /// A point on the ground, metres from the area's corner. In files: `[x, y]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "[f64; 2]", into = "[f64; 2]")]

@@ -3,9 +3,11 @@
 
 mod bill;
 mod cell;
+mod geodesy;
 pub mod geometry;
 mod ids;
 mod items;
+mod polygon;
 mod quality;
 
 pub use bill::Bill;

@@ -54,16 +54,17 @@ fn ways_home_and_out_differ_by_wind_and_height() {
         "flight.wind_mps=[12, 0]",
         "flight.climb_mps=3",
         "flight.descent_mps=2",
+        "uavs.base_m=[5000, 0]",
     ];
     let nature = Nature::new(&scenario(&settings));
-    let (post, base) = ([0.0, 0.0].into(), [5_000.0, 0.0].into());
+    let post = [0.0, 0.0].into();
     let near = |found: Bill, seconds: f64, joules: f64| {
         assert!((found.seconds - seconds).abs() < 1e-9, "{found:?}");
         assert!((found.joules - joules).abs() < 1e-6, "{found:?}");
     };
-    let home = nature.flight_home(UavId(0), post, base);
+    let home = nature.flight_home(UavId(0), post);
     near(home, 156.25 + 75.0, 25_000.0 + 7_500.0);
-    let out = nature.flight_out(UavId(0), base, post);
+    let out = nature.flight_out(UavId(0), post);
     near(out, 625.0 + 50.0, 100_000.0 + 8_000.0);
 }
 

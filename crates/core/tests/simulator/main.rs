@@ -19,6 +19,7 @@ mod learners;
 mod learning;
 mod mobility;
 mod overrides;
+mod places;
 mod pretraining;
 mod radio;
 mod random_worlds;

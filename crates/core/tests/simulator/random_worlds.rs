@@ -147,6 +147,18 @@ fn oddity() -> impl Strategy<Value = String> {
             ],
         ),
         one_of("redeploy.when", &["on_change", "every_round"]),
+        one_of("area.origin", &["[47.4, 8.5]", "[-33.0, 179.95, 20]"]),
+        one_of(
+            "uavs.base_m",
+            &["[0, 0]", "[[0, 0], [20000, 20000], [3000, 9000]]"],
+        ),
+        one_of(
+            "area.no_fly",
+            &[
+                "[{polygon=[[4000, 4000], [7000, 3000], [8000, 16000], [4000, 12000]]}]",
+                "[{polygon=[[-1, 9500], [9000, 9500], [9000, 9900], [-1, 9900]]}, {polygon=[[13000, 100], [14000, 90], [13900, 30000]], height_m=120}]",
+            ],
+        ),
         one_of("stop.convergence_norm", &["1e-3", "1e9"]),
     ])
 }

@@ -1,22 +1,22 @@
 //! What every redeployment keeps to.
 
+use std::sync::LazyLock;
+
 use crate::common::cases;
 use aerofed::decide::redeploy::{
     CoverageCounts, CoverageMeasure, Fleet, FleetUav, JointGreedy, MarginalGains, Move,
     Redeployment, Stay, TwoStage,
 };
-use aerofed::geometry::Point;
+use aerofed::geometry::{Point, Polygon};
 use aerofed::nature::flight::Cruise;
 use aerofed::scenario::Area;
 use aerofed::seed::{Stream, stream};
+use aerofed::solve::airspace::{Airspace, Zone, length_m};
 use aerofed::world::UavId;
 use proptest::prelude::*;
 
 const SIDE_M: f64 = 20_000.0;
-const AREA: Area = Area {
-    width_m: SIDE_M,
-    height_m: SIDE_M,
-};
+static AREA: LazyLock<Area> = LazyLock::new(|| Area::new(SIDE_M, SIDE_M));
 const RADIUS_M: f64 = 5_000.0;
 
 fn methods() -> Vec<(&'static str, Box<dyn Redeployment>)> {
@@ -51,6 +51,7 @@ fn uavs(posts: &[Point], spare_j: f64) -> Vec<FleetUav> {
 fn fleet<'a>(devices: &'a [Point], uavs: &'a [FleetUav]) -> Fleet<'a> {
     Fleet {
         area: &AREA,
+        air: Airspace::open(),
         devices,
         uavs,
         model_energy_j: &|from, to| 1e-3 * from.position.distance(to.position),
@@ -106,6 +107,36 @@ proptest! {
     }
 
     #[test]
+    fn nobody_flies_into_a_zone_or_farther_than_its_energy_lasts(
+        devices in points(80),
+        posts in points(6),
+        corners in prop::collection::vec((0.0..16e3f64, 0.0..16e3f64, 200.0..9e3f64, 200.0..9e3f64), 1..4),
+        spare_j in prop_oneof![0.0..60e3f64, Just(250e3)],
+        seed in 0u64..1_000,
+    ) {
+        let zone = |&(x, y, width, height): &(f64, f64, f64, f64)| {
+            let (east, north) = (x + width, y + height);
+            let ring = [(x, y), (east, y), (east, north), (x, north)].map(|(x, y)| Point::new(x, y));
+            Zone { name: String::new(), polygon: Polygon::new(&ring).unwrap(), height_m: 0.0 }
+        };
+        let air = Airspace::new(corners.iter().map(zone).collect());
+        let zones = air.at(150.0).unwrap();
+        prop_assume!(zones.enclosed().is_none());
+        let posts: Vec<Point> = posts.into_iter().filter(|post| !zones.contains(*post)).collect();
+        let uavs = uavs(&posts, spare_j);
+        let fleet = Fleet { air: &air, ..fleet(&devices, &uavs) };
+        for (name, mut method) in methods() {
+            for m in redeploy(method.as_mut(), &fleet, seed) {
+                prop_assert!(fleet.contains(m.to) && !zones.contains(m.to), "{name} {m:?}");
+                prop_assert!(m.energy_j <= spare_j, "{name} {m:?}");
+                let route = zones.route(m.from, m.to).unwrap();
+                prop_assert!((m.way_m - length_m(&route)).abs() <= 1e-6, "{name} {m:?}");
+                prop_assert!((m.energy_j - m.way_m / 20.0 * 160.0).abs() <= 1e-6, "{name} {m:?}");
+            }
+        }
+    }
+
+    #[test]
     fn marginal_methods_never_lower_coverage(
         devices in points(150),
         posts in points(7),
@@ -157,7 +188,7 @@ fn one_uav_flies_just_as_far_as_it_must() {
     let fleet = fleet(&devices, &uavs);
     let moves = redeploy(&mut MarginalGains::default(), &fleet, 1);
     assert_eq!(moves.len(), 1);
-    assert!((moves[0].distance_m() - 1_000.0).abs() < 0.01, "{moves:?}");
+    assert!((moves[0].way_m - 1_000.0).abs() < 0.01, "{moves:?}");
     assert_eq!(covered_after(&fleet, &moves), 2);
 }
 

@@ -81,6 +81,11 @@ proptest! {
         drains in prop::collection::vec((0usize..5, 1usize..5), 0..4),
         edge_rounds in 1usize..5,
         radio in prop_oneof![Just(&[][..]), select(&RADIOS[..])],
+        // Around the block it is 170 J farther.
+        (zones, more_j) in prop_oneof![
+            3 => Just(("[]", 0.0)),
+            1 => Just(("[{polygon=[[900, 900], [1100, 900], [1100, 1100], [900, 1100]]}]", 500.0)),
+        ],
         seed in 0u64..1_000,
     ) {
         let drains: Vec<String> = drains
@@ -94,9 +99,10 @@ proptest! {
             "uavs.base_m=[0, 0]",
             "stop.max_rounds=6",
             "redeploy.when=every_round",
+            &format!("area.no_fly={zones}"),
             &format!("method={method}"),
             &format!("uavs.waiting={waiting}"),
-            &format!("uavs.battery_j={battery_j}"),
+            &format!("uavs.battery_j={}", battery_j + more_j),
             &format!("fitness.refresh_epochs={refresh_epochs}"),
             &format!("fitness.uav_cpu_hz={uav_cpu_hz}"),
             &format!("radio.uav_link_bandwidth_hz={uav_link_bandwidth_hz}"),

@@ -6,6 +6,7 @@ use super::{MOST_DEVICES, MOST_UAVS, Map, Room, glyph};
 use crate::palette;
 use crate::svg::{INK, Spot, Svg, round_step};
 use crate::units::{count, length_unit};
+use crate::zones::Zones;
 
 /// Pixels from line to line.
 const LINE: f64 = 24.0;
@@ -26,7 +27,7 @@ impl Lines {
     }
 }
 
-pub(super) fn draw(svg: &mut Svg, map: &Map) {
+pub(super) fn draw(svg: &mut Svg, map: &Map, zones: &Zones) {
     let mut lines = Lines {
         left: map.ground.frame.right + 30.0,
         next: map.ground.frame.top + 8.0,
@@ -35,6 +36,10 @@ pub(super) fn draw(svg: &mut Svg, map: &Map) {
     uavs(svg, map, &mut lines);
     let at = lines.add(svg, "base");
     glyph::base(svg, at);
+    for (is_obstacle, name) in zones.kinds() {
+        let at = lines.add(svg, name);
+        zones.sign(svg, at, is_obstacle);
+    }
     for (kind, total, most) in [
         ("devices", map.world.devices.position.len(), MOST_DEVICES),
         ("UAVs", map.record.uavs.len(), MOST_UAVS),

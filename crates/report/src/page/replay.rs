@@ -4,14 +4,16 @@ use std::collections::HashMap;
 
 use aerofed::RoundRecord;
 use aerofed::geometry::Point;
+use aerofed::nature::route::Routes;
 use aerofed::record::{EventKind, Part, TimeItem, UavRecord};
 use aerofed::run_folder::RunLog;
-use aerofed::scenario::UavNumbers;
+use aerofed::scenario::{Places, UavNumbers};
 use aerofed::world::{Status, UavId};
 use serde::Serialize;
 
 use super::data::short;
 use super::events;
+use crate::ground::degrees;
 use crate::map::sample;
 use crate::units::{count, counted};
 
@@ -30,7 +32,10 @@ pub(super) struct Replay {
     label: String,
     area: [f64; 2],
     radius: Vec<f64>,
-    base: Point,
+    /// Longitudes of its western and eastern edge, latitudes of its southern and northern one, where it lies on the globe.
+    globe: Option<[(f64, f64); 2]>,
+    bases: Vec<Point>,
+    zones: Vec<Zone>,
     /// Of UAVs in flight, m/s.
     speed: Vec<f64>,
     /// All devices, drawn or not.
@@ -42,6 +47,15 @@ pub(super) struct Replay {
     /// Numbers of the UAVs drawn.
     uavs: Vec<u32>,
     frames: Vec<Frame>,
+}
+
+/// What UAVs fly around.
+#[derive(Serialize)]
+struct Zone {
+    name: String,
+    /// 0: at every height.
+    height: f64,
+    corners: Vec<[i32; 2]>,
 }
 
 #[derive(Serialize)]
@@ -76,8 +90,8 @@ struct FrameEvent {
     uav: Option<usize>,
     /// How much of the training was over, 0 to 1.
     at: f64,
-    from: Option<[i32; 2]>,
-    to: Option<[i32; 2]>,
+    /// The flight of somebody who moves or leaves: places from the first to the last.
+    way: Vec<[i32; 2]>,
     /// When somebody who leaves will be back.
     returns_at_s: Option<f64>,
     text: String,
@@ -97,7 +111,10 @@ impl Replay {
         let fleet = records.first().map_or(0, |record| record.uavs.len());
         let uavs: Vec<usize> = sample(fleet, MOST_UAVS).collect();
         let numbers: Vec<UavNumbers> = uavs.iter().map(|&uav| scenario.uav(uav)).collect();
+        let places = Places::to_draw(scenario);
         let view = View {
+            routes: Routes::new(&places),
+            altitude_m: (0..fleet).map(|uav| scenario.uav(uav).altitude_m).collect(),
             places: uavs.iter().enumerate().map(|(p, &uav)| (uav, p)).collect(),
             uavs: &uavs,
             devices: (0..seen).step_by(step).collect(),
@@ -108,7 +125,12 @@ impl Replay {
             label,
             area: [scenario.area.width_m, scenario.area.height_m],
             radius: numbers.iter().map(|uav| uav.coverage_radius_m).collect(),
-            base: scenario.base(),
+            globe: places.frame.map(|frame| {
+                let (width_m, height_m) = (scenario.area.width_m, scenario.area.height_m);
+                degrees(&frame, width_m, height_m).into()
+            }),
+            zones: places.air.zones().iter().map(zone).collect(),
+            bases: places.bases,
             speed: numbers.iter().map(|uav| uav.speed_mps).collect(),
             devices: scenario.devices.count,
             every: every.max(1) * step,
@@ -128,6 +150,9 @@ struct View<'a> {
     devices: Vec<usize>,
     /// What each UAV's battery gives when it is full, J.
     full_j: Vec<f64>,
+    routes: Routes,
+    /// How high each UAV flies, m.
+    altitude_m: Vec<f64>,
 }
 
 impl View<'_> {
@@ -215,13 +240,33 @@ impl View<'_> {
         )
     }
 
+    fn way(&self, uav: UavId, from: Point, to: Point) -> Vec<[i32; 2]> {
+        let legs = self.routes.legs(from, to, self.altitude_m(uav));
+        legs.into_iter().map(metres).collect()
+    }
+
+    fn altitude_m(&self, uav: UavId) -> f64 {
+        self.altitude_m.get(uav.index()).copied().unwrap_or(0.0)
+    }
+
+    fn way_home(&self, uav: UavId, from: Point) -> Vec<[i32; 2]> {
+        let length = |&&base: &&Point| self.routes.length_m(from, base, self.altitude_m(uav));
+        let bases = self.routes.bases().iter();
+        let nearest = bases.min_by(|a, b| length(a).total_cmp(&length(b)));
+        nearest.map_or(Vec::new(), |&base| self.way(uav, from, base))
+    }
+
     fn events(&self, record: &RoundRecord) -> Vec<FrameEvent> {
         let told = record.events.iter().map(|event| {
-            let (from, to) = match event.kind {
-                EventKind::UavMoved { from_m, to_m, .. } => {
-                    (Some(metres(from_m)), Some(metres(to_m)))
-                }
-                _ => (None, None),
+            let way = match event.kind {
+                EventKind::UavMoved {
+                    uav, from_m, to_m, ..
+                } => self.way(uav, from_m, to_m),
+                EventKind::UavLeft { uav, .. } => match record.uavs.get(uav.index()) {
+                    Some(seen) => self.way_home(uav, seen.position_m),
+                    None => Vec::new(),
+                },
+                _ => Vec::new(),
             };
             let returns_at_s = match event.kind {
                 EventKind::UavLeft { returns_at_s, .. } => returns_at_s.map(precise),
@@ -232,13 +277,20 @@ impl View<'_> {
                 kind: events::sign(&event.kind),
                 uav: events::uav(&event.kind).and_then(|uav| self.place(uav)),
                 at: short(over.min(1.0)),
-                from,
-                to,
+                way,
                 returns_at_s,
                 text: events::words(event),
             }
         });
         told.collect()
+    }
+}
+
+fn zone(zone: &aerofed::solve::airspace::Zone) -> Zone {
+    Zone {
+        name: zone.name.clone(),
+        height: short(zone.height_m),
+        corners: zone.polygon.corners().iter().copied().map(metres).collect(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Maps: everybody is on them once, nothing is cut, no name hides a device.
 
 use aerofed::geometry::Point;
+use aerofed::scenario::Places;
 use aerofed::world::{DeviceId, Status};
 use aerofed_report::{map_svg, units};
 
@@ -138,9 +139,10 @@ fn the_map_survives_anything() {
     record.clock_s = f64::NAN;
     let mut world = RUN.outcome.world.clone();
     for full_j in [0.0, f64::NAN, -1.0] {
-        let far = Point::new(-1e300, f64::NAN);
+        let mut far = Places::default();
+        far.bases = vec![Point::new(-1e300, f64::NAN)];
         world.uavs[0].full_j = full_j;
-        check(&map_svg(&world, &record, far));
+        check(&map_svg(&world, &record, &far));
     }
     for settings in [
         ["area.width_m=1", "area.height_m=1", "uavs.count=1"],
@@ -167,7 +169,7 @@ fn a_crowd_is_sampled_and_the_map_says_so() {
     let mut record = RUN.last().clone();
     let uav = record.uavs[0].clone();
     record.uavs = vec![uav; 2_000];
-    let svg = map_svg(&world, &record, Point::new(0.0, 0.0));
+    let svg = map_svg(&world, &record, &Places::default());
     let texts = texts(&check(&svg));
     for expected in [
         "5000 of 30\u{202f}000 devices drawn",

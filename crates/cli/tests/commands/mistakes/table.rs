@@ -295,6 +295,32 @@ pub(super) const SETTINGS: &[(&[&str], &[&str])] = &[
         &["uavs.base_m=home"],
         &["`uavs.base_m` is \"home\"", "two numbers"],
     ),
+    (
+        &["uavs.base_m={lat=47.4, lon=8.5}"],
+        &[
+            "`uavs.base_m` is { lat = 47.4, lon = 8.5 }",
+            "`area.origin`",
+        ],
+    ),
+    (
+        &["area.origin=[8.5]"],
+        &["`area.origin` is [8.5]", "[lat, lon]"],
+    ),
+    (
+        &["area.no_fly=[{name=\"castle\", polygon=[[1500, 1500], [2500, 1500], [2000, 2500]]}]"],
+        &[
+            "`uavs.base_m` is [2000, 2000]",
+            "outside of `area.no_fly` \"castle\"",
+        ],
+    ),
+    (
+        &["area.no_fly=[{corners=[[9e3, 9e3], [11e3, 9e3], [10e3, 11e3]]}]"],
+        &["no field `area.no_fly[0].corners`", "polygon"],
+    ),
+    (
+        &["devices.positions=villages.csv"],
+        &["`devices.positions` is \"villages.csv\"", "No such file"],
+    ),
     (&["mobility=static"], &["`mobility` is \"static\"", "kind"]),
     (
         &["mobility.speed_mps=3"],
@@ -592,6 +618,16 @@ pub(super) const FILES: &[Mistake] = &[
         DEPLOY,
         "{\"area_m\": [9, 9], \"coverage_radius_m\": 5, \"speed_mps\": 5, \"move_power_w\": 5, \"devices_m\": [], \"uavs\": [{\"position_m\": [1, 2], \"batery_j\": 3}]}",
         &["FILE.json", "no field `uavs[0].batery_j`", "`battery_j`"],
+    ),
+    written(
+        DEPLOY,
+        "{\"area_m\": [9, 9], \"coverage_radius_m\": 5, \"speed_mps\": 5, \"move_power_w\": 5, \"devices_m\": [], \"uavs\": [{\"position_m\": [1, 1], \"battery_j\": 3}], \"no_fly\": [[[0, 0], [9, 0], [0, 9]]]}",
+        &["FILE.json", "uavs[0].position_m", "no_fly"],
+    ),
+    written(
+        DEPLOY,
+        "{\"area_m\": [9, 9], \"coverage_radius_m\": 5, \"speed_mps\": 5, \"move_power_w\": 5, \"devices_m\": [], \"uavs\": [{\"position_m\": [1, 1], \"battery_j\": 3}], \"no_fly\": [[[0, 0], [9, 0]]]}",
+        &["FILE.json", "no_fly[0]", "three corners"],
     ),
     written(
         &["deploy", "FILE.json", "--method", "stay"],

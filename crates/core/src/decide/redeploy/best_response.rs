@@ -1,6 +1,7 @@
 //! The best position for one UAV while the others stay where they are.
 
 use super::{CoverageCounts, Fleet, FleetUav, JOULES_PER_KJ};
+use crate::solve::obstacles::Obstacles;
 use crate::vocabulary::Point;
 
 /// What coverage and flight are worth.
@@ -77,6 +78,9 @@ impl Choice<'_> {
             value: 0.0,
         };
         let mut try_post = |post: Point| {
+            if self.zones().is_some() && self.value_at_most(&open, post) - now <= best.value {
+                return;
+            }
             let post = self.allowed(post);
             let value = self.value(&open, post) - now;
             if value > best.value {
@@ -89,9 +93,22 @@ impl Choice<'_> {
     }
 
     fn value(&self, open: &Open, post: Point) -> f64 {
+        self.worth_of(open, post, self.fleet.flight(self.uav, post).joules)
+    }
+
+    /// What a post would be worth if the way to it were straight: ways around zones take longer to find.
+    fn value_at_most(&self, open: &Open, post: Point) -> f64 {
+        let straight = self.uav.cruise.flight(self.uav.position, post);
+        self.worth_of(open, post, straight.joules)
+    }
+
+    fn worth_of(&self, open: &Open, post: Point, flight_j: f64) -> f64 {
         let devices = open.count(post, self.uav.coverage_radius_m) as f64;
-        let flight_j = self.uav.cruise.flight(self.uav.position, post).joules;
         self.worth.device * devices - self.worth.kilojoule * flight_j / JOULES_PER_KJ
+    }
+
+    fn zones(&self) -> Option<&Obstacles> {
+        self.fleet.air.at(self.uav.altitude_m)
     }
 
     /// The point on the way to `post` that the battery allows, inside the area.
@@ -105,11 +122,34 @@ impl Choice<'_> {
             home.distance(inside),
             self.uav.cruise.reach_m(self.uav.spare_j),
         );
+        if let Some(zones) = self.zones() {
+            return self.allowed_among(zones, inside, reach_m);
+        }
         if distance_m <= reach_m {
             inside
         } else {
             between(home, inside, reach_m / distance_m)
         }
+    }
+
+    /// The same where zones are in the way: as far along the way around them.
+    fn allowed_among(&self, zones: &Obstacles, post: Point, reach_m: f64) -> Point {
+        let home = self.uav.position;
+        let free = zones.nearest_free(post, self.fleet.area.bounds());
+        let Some(route) = free.and_then(|free| zones.route(home, free)) else {
+            return home;
+        };
+        let mut left_m = reach_m;
+        for leg in route.windows(2) {
+            let leg_m = leg[0].distance(leg[1]);
+            if leg_m > left_m {
+                let there = between(leg[0], leg[1], left_m / leg_m);
+                let ok = self.fleet.allows(self.uav, there);
+                return if ok { there } else { home };
+            }
+            left_m -= leg_m;
+        }
+        route.last().copied().unwrap_or(home)
     }
 
     fn posts(&self, open: &Open, try_post: &mut impl FnMut(Point)) {

@@ -139,7 +139,7 @@ mod tests {
             moves in prop::collection::vec((0usize..6, point()), 0..20),
             radius_m in 1.0..500.0f64,
         ) {
-            let area = Area { width_m: 1_000.0, height_m: 600.0 };
+            let area = Area::new(1_000.0, 600.0);
             let mut index = CoverageCounts::new(&area, radius_m, &devices);
             let mut uavs = start;
             uavs.iter().for_each(|&at| index.add(at, radius_m));

@@ -5,7 +5,9 @@ use serde::Deserialize;
 use super::FleetUav;
 use crate::nature::flight::Cruise;
 use crate::reading::from_json;
+use crate::solve::airspace::{Airspace, Zone};
 use crate::vocabulary::Point;
+use crate::vocabulary::geometry::Polygon;
 use crate::world::UavId;
 
 /// The fleet and the devices, as JSON.
@@ -24,6 +26,9 @@ pub struct FleetFile {
     pub uavs: Vec<UavEntry>,
     /// Where the devices are.
     pub devices_m: Vec<Point>,
+    /// Polygons that nobody flies into.
+    #[serde(default)]
+    pub no_fly: Vec<Vec<Point>>,
 }
 
 /// One UAV of a [`FleetFile`].
@@ -70,6 +75,19 @@ impl FleetFile {
         self.uavs.iter().enumerate().map(uav).collect()
     }
 
+    /// The zones of `no_fly`.
+    #[must_use]
+    pub fn airspace(&self) -> Airspace {
+        let zones = self.no_fly.iter().filter_map(|corners| {
+            Some(Zone {
+                name: String::new(),
+                polygon: Polygon::new(corners).ok()?,
+                height_m: 0.0,
+            })
+        });
+        Airspace::new(zones.collect())
+    }
+
     /// The first field out of its range.
     fn check(&self) -> Result<(), String> {
         within("area_m[0]", self.area_m[0], 1.0, 1e7)?;
@@ -89,7 +107,38 @@ impl FleetFile {
         for (index, &device) in self.devices_m.iter().enumerate() {
             self.inside(device, || format!("devices_m[{index}]"))?;
         }
-        Ok(())
+        self.check_zones()
+    }
+
+    fn check_zones(&self) -> Result<(), String> {
+        for (index, corners) in self.no_fly.iter().enumerate() {
+            let field = format!("no_fly[{index}]");
+            within(&field, corners.len() as f64, 0.0, 1e3)?;
+            for corner in corners {
+                within(&field, corner.x_m, -1e8, 1e8)?;
+                within(&field, corner.y_m, -1e8, 1e8)?;
+            }
+            Polygon::new(corners).map_err(|error| format!("{field}: allowed is {error}"))?;
+        }
+        let corners: usize = self.no_fly.iter().map(Vec::len).sum();
+        within("no_fly: corners", corners as f64, 0.0, 2e3)?;
+        let air = self.airspace();
+        let Some(zones) = air.at(0.0) else {
+            return Ok(());
+        };
+        if let Some(Point { x_m, y_m }) = zones.enclosed() {
+            return Err(format!(
+                "no_fly: encloses [{x_m:.0}, {y_m:.0}], allowed is what leaves a way from everywhere to everywhere"
+            ));
+        }
+        match self
+            .uavs
+            .iter()
+            .position(|uav| zones.contains(uav.position_m))
+        {
+            Some(index) => Err(format!("uavs[{index}].position_m: is in no_fly")),
+            None => Ok(()),
+        }
     }
 
     fn inside(&self, point: Point, field: impl Fn() -> String) -> Result<(), String> {

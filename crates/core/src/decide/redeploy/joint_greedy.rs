@@ -72,7 +72,9 @@ impl Redeployment for JointGreedy {
             }
         }
         let moved = fleet.uavs.iter().zip(at);
-        moved.filter_map(|(uav, to)| Move::of(uav, to)).collect()
+        moved
+            .filter_map(|(uav, to)| Move::of(fleet, uav, to))
+            .collect()
     }
 }
 
@@ -105,7 +107,7 @@ impl JointGreedy {
                 let angle = turn + TAU * i as f64 / self.directions as f64;
                 stepped(at[me], angle, self.step_m)
             })
-            .filter(|&to| fleet.contains(to))
+            .filter(|&to| fleet.allows(&fleet.uavs[me], to))
             .map(|to| {
                 let growth = (others.gain(to, radius_m) as f64 - covered) / covered.max(1.0);
                 let energy_kj = (move_j + exchange_j(to) - exchange_now_j) / JOULES_PER_KJ;

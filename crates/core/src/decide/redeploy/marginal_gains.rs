@@ -61,7 +61,9 @@ impl Redeployment for MarginalGains {
             }
         }
         let moved = fleet.uavs.iter().zip(climb.at);
-        moved.filter_map(|(uav, to)| Move::of(uav, to)).collect()
+        moved
+            .filter_map(|(uav, to)| Move::of(fleet, uav, to))
+            .collect()
     }
 }
 

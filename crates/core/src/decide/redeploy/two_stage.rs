@@ -84,7 +84,7 @@ impl Redeployment for TwoStage {
                 self.search(fleet, uav, search, &others, &mut walk, rng);
             }
             others.add(walk.at, uav.coverage_radius_m);
-            moves.extend(Move::of(uav, walk.at));
+            moves.extend(Move::of(fleet, uav, walk.at));
         }
         moves
     }
@@ -124,7 +124,7 @@ impl TwoStage {
             let angle = |i: usize| turn + TAU * i as f64 / search.directions as f64;
             let best = (0..search.directions)
                 .map(|i| stepped(walk.at, angle(i), search.step_m))
-                .filter(|&to| fleet.contains(to))
+                .filter(|&to| fleet.allows(uav, to))
                 .map(|to| (self.measure(others, uav, to), to))
                 .reduce(|best, next| if next.0 > best.0 { next } else { best });
             let cost = self.movement_weight * (steps + 1.0) * step_kj;
