@@ -107,6 +107,25 @@ fn bad_values(path: &str, default: &toml::Value) -> Vec<&'static str> {
                 "[{polygon=[[-9, -9], [9e4, -9], [9e4, 9e4], [-9, 9e4]]}]",
             ];
         }
+        "flight.wind_mps" => {
+            return vec![
+                "[nan, 1]",
+                "[1, inf]",
+                "[0, -101]",
+                "[3]",
+                "\"west\"",
+                "[20, 0]",
+            ];
+        }
+        "uavs.each" => {
+            return vec![
+                "3",
+                "[{}]",
+                "[{uav=-1}]",
+                "[{uav=99}]",
+                "[{uav=0, speed_mps=nan}]",
+            ];
+        }
         "area.no_fly_file" => return vec!["7", "\"/no/such.geojson\"", "\"/\""],
         "devices.positions" => return vec!["7", "\"/no/such.csv\"", "\"/\"", "\"a.txt\""],
         _ => {}

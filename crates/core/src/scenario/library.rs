@@ -17,7 +17,17 @@ macro_rules! library {
     };
 }
 
-library!["defaults", "paper", "quickstart"];
+library![
+    "defaults",
+    "paper",
+    "quickstart",
+    "wildfire",
+    "flood",
+    "farm",
+    "parade",
+    "harbour",
+    "convoy",
+];
 
 /// Every field with a comment; equals [`Scenario::default`].
 pub const DEFAULTS: &str = include_str!("../../scenarios/defaults.toml");
