@@ -334,7 +334,7 @@ pub(super) const SETTINGS: &[(&[&str], &[&str])] = &[
     ),
     (
         &["mobility.kind=manhattan", "mobility.block_m=1e6"],
-        &["`mobility.block_m` is 1000000", "1 to 20000"],
+        &["`mobility.block_m` is 1000000", "allowed: 1 to "],
     ),
     (
         &["mobility.kind=group", "mobility.groups=1000"],
