@@ -191,7 +191,7 @@ pub(super) const SETTINGS: &[(&[&str], &[&str])] = &[
     ),
     (
         &["devices.owner=me"],
-        &["no field `devices.owner`", "count, cpu_hz"],
+        &["no field `devices.owner`", "count, positions, cpu_hz"],
     ),
     (
         &["model.name=CNN"],
