@@ -86,6 +86,7 @@ proptest! {
             3 => Just(("[]", 0.0)),
             1 => Just(("[{polygon=[[900, 900], [1100, 900], [1100, 1100], [900, 1100]]}]", 500.0)),
         ],
+        codec in prop_oneof![2 => Just("f32"), 1 => Just("int8"), 1 => Just("top_k")],
         seed in 0u64..1_000,
     ) {
         let drains: Vec<String> = drains
@@ -99,6 +100,7 @@ proptest! {
             "uavs.base_m=[0, 0]",
             "stop.max_rounds=6",
             "redeploy.when=every_round",
+            &format!("codec.kind={codec}"),
             &format!("area.no_fly={zones}"),
             &format!("method={method}"),
             &format!("uavs.waiting={waiting}"),
