@@ -326,7 +326,7 @@ mod interrupted {
         endless_data(&dir.path().join("data"));
         let data = ["--set", "data.set=idx", "--set", "data.dir=data"];
         let compare = ["compare", "--methods", "hfl", "--seeds", "2"];
-        let begun = "scenario.toml";
+        let begun = "schema.json";
         for (command, partial, signal) in [
             (&["run"][..], dir.path().join("out.partial"), "-TERM"),
             (&compare, dir.path().join("out/runs"), "-INT"),

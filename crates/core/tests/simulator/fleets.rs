@@ -120,11 +120,14 @@ fn charging_tapers_and_ages() {
         let settings = [&[drained, "stop.max_rounds=1"], settings].concat();
         let outcome = run(&tiny(&settings), 1);
         let events = outcome.records.iter().flat_map(|record| &record.events);
-        let left = events.filter_map(|event| match event.kind {
-            EventKind::UavLeft { uav, returns_at_s } if uav == UavId(0) => returns_at_s,
+        let mut left = events.filter_map(|event| match event.kind {
+            EventKind::UavLeft {
+                uav: UavId(0),
+                returns_at_s,
+            } => returns_at_s,
             _ => None,
         });
-        let at_s = left.last().expect("it left, and will be back");
+        let at_s = left.next().unwrap();
         (at_s, outcome.world.uavs[0].full_j)
     };
     let (plain_s, plain_j) = returns(&[]);
