@@ -6,6 +6,9 @@ const BAND_SEEDS = 3;
 /** Whether the runs behind a mean end at different places. */
 const apart = (series) => series.ends.length === 2 && series.ends[0] < series.ends[1];
 
+/** Pixels that a name in the middle below a point needs to either side; a long one is cut short, or broken at its commas. */
+const overhang = (label) => 3.6 * clamp(Math.max(...label.split(", ").map((line) => line.length)), 0, 16);
+
 /** Puts a chart into its place and keeps it as wide as that. */
 class Chart {
   constructor(place, data) {
@@ -67,9 +70,13 @@ class Chart {
     const bars = this.data.kind === "bars";
     const yTicks = solid.length ? ticks(...this.span(solid, bars), 5, yAxis.whole) : [0, 1];
     const labels = yTicks.map((value) => number(value));
-    const frame = { left: 30 + 7 * Math.max(...labels.map((text) => text.length)), right: width - 14, top: 10, bottom: height - 52 };
-    const xs = solid.map((point) => point[0]);
     const named = xAxis.ticks.length > 0;
+    const ends = named && !bars ? [xAxis.ticks[0], xAxis.ticks.at(-1)].map((tick) => overhang(tick.label)) : [0, 0];
+    const frame = {
+      left: Math.max(30 + 7 * Math.max(...labels.map((text) => text.length)), ends[0]),
+      right: width - Math.max(14, ends[1]), top: 10, bottom: height - 52,
+    };
+    const xs = solid.map((point) => point[0]);
     let [from, to] = xs.length ? [Math.min(...xs), Math.max(...xs)] : [0, 1];
     if (bars || named) {
       const places = xAxis.ticks.map((tick) => tick.at);

@@ -137,6 +137,30 @@ fn wide_tables_scroll_in_their_own_box_and_say_so() {
     }
 }
 
+/// Points of a sweep have names, and a curve begins and ends at one: half of the name stands beside the plot.
+#[test]
+fn names_below_the_first_and_last_point_of_a_curve_are_whole() {
+    let Some((mut browser, _folder)) = opened(vec![RUN.clone()]) else {
+        return;
+    };
+    for width in [420, 1400] {
+        browser.resize(width, 900);
+        browser.eval(
+            "(() => { const data = structuredClone(DATA.charts[0]), view = data.views[0]; \
+             view.x.ticks = view.points[0].map((p, place, all) => ({ at: p[0], label: place % (all.length - 1) ? '.' : '16 MHz in every cell' })); \
+             data.title = 'named'; new Chart(document.querySelector('[data-chart=\"0\"]'), data); })()",
+        );
+        let sheet = "document.querySelector('[data-chart=\"0\"] svg[tabindex]')";
+        browser.wait_for(&format!("{sheet}.querySelectorAll('tspan').length > 2"));
+        let cut = format!(
+            "[...{sheet}.querySelectorAll('text:not([transform])')].filter((word) => {{ const box = word.getBBox(); \
+             return box.x < 0 || box.x + box.width > {sheet}.viewBox.baseVal.width; }}).map((word) => word.textContent)"
+        );
+        assert_eq!(browser.eval(&cut), serde_json::json!([]), "{width}");
+    }
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
 /// The only file of a folder, once it is whole.
 fn downloaded(folder: &Path, ending: &str) -> String {
     let started = Instant::now();
