@@ -18,11 +18,15 @@ pub const ALL: &[BuiltIn] = built_in![
 /// What the paper does not ask.
 pub const BEYOND: &[BuiltIn] = built_in!["physics"];
 
+/// All of them: the paper's first.
+pub fn every() -> impl Iterator<Item = &'static BuiltIn> {
+    ALL.iter().chain(BEYOND)
+}
+
 /// The experiment of that name.
 #[must_use]
 pub fn named(name: &str) -> Option<&'static str> {
-    ALL.iter()
-        .chain(BEYOND)
+    every()
         .find(|(known, _)| *known == name)
         .map(|(_, text)| *text)
 }

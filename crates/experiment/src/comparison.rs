@@ -326,6 +326,15 @@ mod tests {
     }
 
     #[test]
+    fn a_saving_over_one_seed_is_not_told_of_many() {
+        let mut runs = runs();
+        runs[1].remove(0);
+        let text = Comparison::new(&plan("hfl,direct_drop"), &runs).markdown();
+        assert!(text.contains("(1 seed)"), "{text}");
+        assert!(!text.contains("1 seeds"), "{text}");
+    }
+
+    #[test]
     fn why_a_target_was_never_reached_is_told() {
         let mut runs = runs();
         runs[1][2].summary.stopped_by = StoppedBy::Diverged;

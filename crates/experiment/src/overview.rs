@@ -169,7 +169,10 @@ impl Results {
     /// What a page of them is called: by the experiments' own titles where none is of the paper.
     #[must_use]
     pub fn title(&self) -> String {
-        let of_paper = |experiment: &Experiment| built_in::named(&experiment.name).is_some();
+        let of_paper = |experiment: &Experiment| {
+            let mut papers = built_in::ALL.iter();
+            papers.any(|(name, _)| *name == experiment.name)
+        };
         if self.experiments.iter().any(of_paper) || self.experiments.is_empty() {
             return "The paper's claims, and what we found".into();
         }

@@ -198,6 +198,24 @@ fn the_quick_scale_keeps_what_it_says() {
 }
 
 #[test]
+fn what_the_paper_does_not_ask_is_told_under_its_own_title() {
+    let title = |name: &str| {
+        let request = Request {
+            experiments: vec![built_in::named(name).unwrap().to_owned()],
+            ..Request::default()
+        };
+        let reproduction = Reproduction::new(&Registry::builtin(), &request).unwrap();
+        let results = reproduction.results(&Finished::new()).unwrap();
+        results.title()
+    };
+    assert_eq!(title("fig5"), "The paper's claims, and what we found");
+    for (name, text) in built_in::BEYOND {
+        let description = Description::parse(text, name).unwrap();
+        assert_eq!(title(name), description.title);
+    }
+}
+
+#[test]
 fn missing_runs_leave_gaps_not_errors() {
     let sweep = sweep(Scale::Paper);
     let mut finished = made_up(&sweep);

@@ -1,5 +1,6 @@
 //! Many runs at once: what `compare` and `reproduce` share.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -54,6 +55,17 @@ impl BatchArgs {
         let done = runner.run_missing(runs, folder, &|run, news| progress.hear(run, &news));
         progress.finish();
         Ok(done?)
+    }
+
+    /// Says which values of any run hardly anybody means.
+    pub(crate) fn warn(&self, runs: &[&PlannedRun]) {
+        if self.quiet {
+            return;
+        }
+        let warnings = runs.iter().flat_map(|run| run.scenario.warnings());
+        for warning in warnings.collect::<BTreeSet<_>>() {
+            console::message(&format!("warning: {warning}"));
+        }
     }
 
     /// Says what came of it; an error when runs failed or were not come to.

@@ -113,20 +113,15 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
             PathBuf::from("runs").join(name)
         }
     };
-    if !args.batch.quiet {
-        scenario::warn(&plan.base);
-    }
+    let runs: Vec<_> = runs.iter().flatten().collect();
+    args.batch.warn(&runs);
     let new = !out.join(MARK).exists();
     if new {
         check_data(&plan.base)?;
     }
     claim(&out, &shared)?;
     let folder = out.join("runs");
-    let done = args.batch.run(
-        &registry,
-        &runs.iter().flatten().collect::<Vec<_>>(),
-        &folder,
-    )?;
+    let done = args.batch.run(&registry, &runs, &folder)?;
     if new && done.ran == 0 && !done.failures.is_empty() {
         release(&out, &folder);
     }

@@ -1,6 +1,5 @@
 //! `aerofed reproduce`
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -40,7 +39,7 @@ use crate::numbers::{rounds, seed, seed_count, smooth_rounds};
     missing; Ctrl-C (exit code 130) keeps the runs that are finished and sets down those under way."
 )]
 pub(crate) struct ReproduceArgs {
-    /// Names of the paper's figures and tables, experiment files, or `all`
+    /// Names from `--list`, experiment files, or `all` of the paper's figures and tables
     #[arg(value_name = "NAME|FILE|all", required_unless_present = "list")]
     experiments: Vec<String>,
     /// List the experiments
@@ -139,15 +138,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
             let (name, reason) = (&skipped.experiment, &skipped.reason);
             console::message(&format!("{name} is skipped: {reason}"));
         }
-        let runs = reproduction.runs();
-        let warnings: BTreeSet<_> = runs
-            .iter()
-            .flat_map(|run| run.scenario.warnings())
-            .collect();
-        for warning in warnings {
-            console::message(&format!("warning: {warning}"));
-        }
     }
+    args.batch.warn(&reproduction.runs());
     request.write(&out)?;
     let runs = match args.shard {
         Some((shard, of)) => reproduction.shard(shard, of),
@@ -167,7 +159,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
 }
 
 fn list() -> Result<()> {
-    for (name, text) in built_in::ALL {
+    for (name, text) in built_in::every() {
         let title = aerofed_experiment::description::Description::parse(text, name)?.title;
         console::result(&format!("{name:<8}  {title}"))?;
     }
@@ -191,7 +183,7 @@ fn texts(names: &[String]) -> Result<Vec<(String, String)>> {
 fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).map_err(|error| {
         let given = path.display().to_string();
-        let known = built_in::ALL.iter().map(|(name, _)| *name).chain(["all"]);
+        let known = built_in::every().map(|(name, _)| *name).chain(["all"]);
         let known = choices(&given, known);
         BadInput(match error.kind() {
             ErrorKind::NotFound => format!("no experiment or file `{given}`; there are: {known}"),

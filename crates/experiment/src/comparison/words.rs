@@ -174,7 +174,9 @@ impl TargetStatistics {
                 words += &format!(" {HOLDS}");
             }
             if saving.estimate.n < self.of {
-                words += &format!(" ({} seeds)", saving.estimate.n);
+                let seeds = saving.estimate.n;
+                let plural = if seeds == 1 { "" } else { "s" };
+                words += &format!(" ({seeds} seed{plural})");
             }
         }
         words
