@@ -1,5 +1,6 @@
 //! The command line's grammar.
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 
 use crate::commands::allocate::AllocateArgs;
@@ -31,6 +32,32 @@ use crate::commands::scenario::ScenarioArgs;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// What was typed, or the end of the program with a message or with help.
+    pub(crate) fn read() -> Self {
+        Self::try_parse().unwrap_or_else(|mut error| {
+            let stray = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+                (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) => word.clone(),
+                _ => String::new(),
+            };
+            if is_setting(&stray) {
+                let tip = ContextValue::StyledStrs(vec![DIVIDED.into()]);
+                error.insert(ContextKind::Suggested, tip);
+            }
+            error.exit()
+        })
+    }
+}
+
+/// Said of a word that is none of a command's but looks like a setting, as the parts of `--set faults=[{kind="loss",uav=0}]` do.
+pub(crate) const DIVIDED: &str = "a setting stands behind --set, and in quotes, or the shell divides it: \
+    --set 'faults=[{kind=\"loss\", uav=0, round=2}]'";
+
+/// Whether a word looks like `path=value`.
+pub(crate) fn is_setting(word: &str) -> bool {
+    !word.starts_with('-') && word.contains('=')
 }
 
 #[derive(Subcommand)]

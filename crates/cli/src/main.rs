@@ -5,15 +5,13 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 mod args;
 mod commands;
 mod console;
 mod numbers;
 
 fn main() -> ExitCode {
-    match commands::dispatch(args::Cli::parse()) {
+    match commands::dispatch(args::Cli::read()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if console::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

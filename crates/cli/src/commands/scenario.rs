@@ -11,9 +11,11 @@ use aerofed::{Method, Scenario, ValidScenario};
 use aerofed_report::units::{counted, energy, shorten};
 use anyhow::Result;
 use clap::builder::{PathBufValueParser, PossibleValue, TypedValueParser};
+use clap::error::ErrorKind;
 use clap::{Arg, Args, Command, Subcommand};
 use serde_json::json;
 
+use crate::args::{DIVIDED, is_setting};
 use crate::console::{self, BadInput};
 
 #[derive(Args)]
@@ -139,7 +141,13 @@ impl TypedValueParser for ScenarioName {
         argument: Option<&Arg>,
         value: &OsStr,
     ) -> Result<PathBuf, clap::Error> {
-        PathBufValueParser::new().parse_ref(command, argument, value)
+        let path = PathBufValueParser::new().parse_ref(command, argument, value)?;
+        let word = value.to_string_lossy();
+        if is_setting(&word) && !path.exists() {
+            let told = format!("{word}: no such file; {DIVIDED}\n");
+            return Err(clap::Error::raw(ErrorKind::ValueValidation, told).with_cmd(command));
+        }
+        Ok(path)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

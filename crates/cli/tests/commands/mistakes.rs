@@ -160,6 +160,16 @@ fn implausible_values_are_warned_of() {
 }
 
 #[test]
+fn implausible_values_of_one_contender_are_warned_of() {
+    let methods = "hfl,fast=hfl:training.learning_rate=50";
+    let words = "compare defaults --set devices.count=20 --set model.name=logistic --rounds 1 --seeds 1 --targets 0.5 --methods";
+    let arguments: Vec<&str> = words.split(' ').chain([methods]).collect();
+    let told = done(&arguments).1;
+    let warning = "warning: `training.learning_rate` is 50, usual: 1e-5 to 1";
+    assert_eq!(told.matches(warning).count(), 1, "{told}");
+}
+
+#[test]
 fn a_run_that_learned_nothing_says_so() {
     let run = |rate: &str| {
         let rate = format!("training.learning_rate={rate}");

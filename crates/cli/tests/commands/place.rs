@@ -83,12 +83,18 @@ impl Place {
 
     /// Waits until an unfinished run has so many rounds in its table.
     pub(crate) fn wait_for_rounds(&self, out: &str, rounds: usize) {
-        let table = self.path(&format!("{out}.partial/rounds.csv"));
         let deadline = Instant::now() + Duration::from_secs(60);
-        while fs::read_to_string(&table).map_or(0, |text| text.lines().count()) <= rounds {
-            assert!(Instant::now() < deadline, "no round {rounds} in {table:?}");
+        while self.rounds_so_far(out) < rounds {
+            assert!(Instant::now() < deadline, "no round {rounds} of {out}");
             std::thread::sleep(Duration::from_millis(2));
         }
+    }
+
+    /// Rounds in the table of an unfinished run.
+    pub(crate) fn rounds_so_far(&self, out: &str) -> usize {
+        let table = self.path(&format!("{out}.partial/rounds.csv"));
+        let lines = fs::read_to_string(table).map_or(0, |text| text.lines().count());
+        lines.saturating_sub(1)
     }
 
     /// A run that was killed after some rounds, with the checkpoints of rounds 2 and 4 or later ones.

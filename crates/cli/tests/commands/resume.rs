@@ -4,7 +4,7 @@ use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::place::{Place, checkpoints, code, files, told};
 
@@ -71,12 +71,15 @@ fn interrupted_in_good_order_a_run_keeps_its_results_and_continues() {
     assert!(place.begin("whole", &[]).wait().unwrap().success());
     for signal in ["-INT", "-TERM"] {
         let out = format!("run{signal}");
-        let child = place
+        let mut child = place
             .command(&["small.toml", "--out", &out, "--checkpoint-every", "0"])
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        place.wait_for_rounds(&out, 2);
+        // It may be done before anybody looks.
+        while place.rounds_so_far(&out) < 2 && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
         let id = child.id().to_string();
         Command::new("kill").args([signal, &id]).status().unwrap();
         let output = child.wait_with_output().unwrap();

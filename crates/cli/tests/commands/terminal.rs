@@ -309,8 +309,18 @@ mod interrupted {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // Nothing on the disk tells that it has begun.
-        std::thread::sleep(Duration::from_secs(3));
+        // Nothing on the disk tells that it has begun: where the system says so, until it listens to the signal.
+        let status = format!("/proc/{}/status", child.id());
+        let listens = |text: String| {
+            let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+            caught.is_some_and(|caught| u64::from_str_radix(caught.trim(), 16).unwrap() & 2 != 0)
+        };
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while fs::read_to_string(&status).is_ok_and(|text| !listens(text)) {
+            assert!(Instant::now() < deadline, "it does not begin");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_secs(1));
         let id = child.id().to_string();
         Command::new("kill").args(["-INT", &id]).status().unwrap();
         let output = child.wait_with_output().unwrap();

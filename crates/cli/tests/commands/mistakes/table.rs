@@ -52,6 +52,25 @@ pub(super) const COMMAND_LINE: &[Mistake] = &[
         &["did you mean \"direct_drop\"?"],
     ),
     typed(&["run", "--sed", "3"], &["--sed", "--seed"]),
+    // What bash makes of --set faults=[{kind="loss",uav=0}].
+    typed(
+        &["run", "--set", "faults=[kind=loss]", "faults=[uav=0]"],
+        &["faults=[uav=0]", "in quotes, or the shell divides it"],
+    ),
+    typed(
+        &[
+            "run",
+            "paper",
+            "--set",
+            "faults=[kind=loss]",
+            "faults=[uav=0]",
+        ],
+        &["faults=[uav=0]", "in quotes, or the shell divides it"],
+    ),
+    typed(
+        &["compare", "seed=3", "--methods", "hfl", "--seeds", "1"],
+        &["seed=3", "behind --set"],
+    ),
     typed(
         &["run", "--seed", "abc"],
         &[
