@@ -41,7 +41,8 @@ impl Scenario {
             .filter(|(field, _)| !places.contains_key(*field));
         edits.extend(more.filter_map(|(field, value)| added(field, value, &places)));
         let mut text = DEFAULTS.to_owned();
-        edits.sort_by_key(|(range, _)| range.start);
+        // What is put in stands before what begins at the same place, and goes in after that was replaced.
+        edits.sort_by_key(|(range, _)| (range.start, range.end));
         for (range, new) in edits.into_iter().rev() {
             text.replace_range(range, &new);
         }

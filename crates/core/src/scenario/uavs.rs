@@ -185,7 +185,7 @@ impl<'de> Visitor<'de> for SpeedVisitor {
 
 /// What one UAV has otherwise than `[uavs]` says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct OneUav {
     /// Which one, from 0.
     pub uav: usize,

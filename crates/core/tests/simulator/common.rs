@@ -170,6 +170,41 @@ pub(crate) fn run(scenario: &ValidScenario, threads: usize) -> Outcome {
     .unwrap()
 }
 
+/// What every world has to keep: the same bytes at 1, 2 and 8 threads and when set down and taken up after every round, and books
+/// that balance in time and energy.
+pub(crate) fn assert_conforms(scenario: &ValidScenario) -> Outcome {
+    // As text, because NaN is not equal to itself.
+    let told = |outcome: &Outcome| format!("{:?} {:?}", outcome.records, outcome.weights);
+    let what = || format!("{}: {scenario:?}", scenario.method);
+    let outcome = run(scenario, 1);
+    for threads in [2, 8] {
+        let same = told(&outcome) == told(&run(scenario, threads));
+        assert!(same, "{threads} threads, {}", what());
+    }
+    let same = told(&outcome) == told(&interrupted(scenario));
+    assert!(same, "taken up, {}", what());
+    for record in &outcome.records {
+        assert_time_adds_up(record);
+        record.uavs.iter().for_each(assert_balanced);
+        assert!(record.updates_lost <= record.updates_computed, "{}", what());
+    }
+    outcome
+}
+
+/// A run that is set down and taken up before and after every round.
+fn interrupted(scenario: &ValidScenario) -> Outcome {
+    let mut method = Method::of(scenario).unwrap();
+    let mut run = Run::new(Simulation::builder(scenario).threads(2).build().unwrap());
+    loop {
+        let saved = run.save(&method);
+        method = Method::of(scenario).unwrap();
+        run = resume(scenario, &mut method, 1, &saved).unwrap();
+        if run.step(&mut method).unwrap().is_none() {
+            return run.finish(&method);
+        }
+    }
+}
+
 /// A UAV's time: what it did and how long it was away make the round.
 pub(crate) fn assert_time_adds_up(record: &RoundRecord) {
     let round_s = record.time.total_s();

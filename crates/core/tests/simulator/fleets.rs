@@ -7,7 +7,7 @@ use aerofed::world::{UavId, World};
 use aerofed::{Scenario, ValidScenario};
 use proptest::prelude::*;
 
-use crate::common::{assert_balanced, cases, light, run, tiny};
+use crate::common::{assert_balanced, assert_conforms, cases, light, run, tiny};
 
 fn scenario(settings: &[&str]) -> ValidScenario {
     Scenario::parse("", settings).unwrap().check().unwrap()
@@ -166,6 +166,24 @@ const PHYSICS: [&[&str]; 4] = [
         "flight.climb_mps=5",
     ],
 ];
+
+#[test]
+fn every_kind_of_flight_and_battery_conforms_under_every_schedule() {
+    for method in ["hfl", "cehfed", "cfed", "hfedat"] {
+        for physics in PHYSICS {
+            let method = format!("method={method}");
+            let usual = [
+                "area.width_m=2000",
+                "area.height_m=2000",
+                "uavs.coverage_radius_m=500",
+                "redeploy.when=every_round",
+                "faults=[{kind=\"drain\", uav=1, round=1}]",
+                &method,
+            ];
+            assert_conforms(&light(&[&usual[..], physics].concat()));
+        }
+    }
+}
 
 proptest! {
     #![proptest_config(cases(16))]

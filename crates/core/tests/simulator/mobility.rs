@@ -3,11 +3,10 @@
 
 use std::fs;
 
-use crate::common::{assert_balanced, assert_time_adds_up, light, resume, run};
+use crate::common::{assert_balanced, assert_conforms, assert_time_adds_up, light, run};
 use aerofed::geometry::Point;
 use aerofed::nature::mobility::{InTime, Leg, Motion, Walk};
 use aerofed::record::{EnergyItem, EventKind, RoundRecord};
-use aerofed::run::Run;
 use aerofed::world::{DeviceId, Status, UavId};
 use aerofed::{Method, Scenario, Simulation, ValidScenario};
 
@@ -73,32 +72,11 @@ fn handed_over(records: &[RoundRecord]) -> usize {
         .count()
 }
 
-/// Every model under schedules that differ, at 1, 2 and 8 threads, and set down and taken up before every round.
 #[test]
-fn bytes_depend_neither_on_threads_nor_on_interruptions() {
+fn every_model_conforms_under_every_schedule() {
     for method in ["hfl", "cehfed", "hfedat", "cfed"] {
         for model in MODELS {
-            let scenario = scenario(method, model, &[]);
-            let what = format!("{method}, {model}");
-            let one = run(&scenario, 1);
-            for threads in [2, 8] {
-                let other = run(&scenario, threads);
-                assert_eq!(one.weights, other.weights, "{what}");
-                assert_eq!(format!("{:?}", one.records), format!("{:?}", other.records));
-            }
-            for record in &one.records {
-                assert_time_adds_up(record);
-                record.uavs.iter().for_each(assert_balanced);
-            }
-            let new = Simulation::builder(&scenario).threads(2).build().unwrap();
-            let mut saved = Run::new(new).save(&Method::of(&scenario).unwrap());
-            for record in &one.records {
-                let mut method = Method::of(&scenario).unwrap();
-                let mut run = resume(&scenario, &mut method, 1, &saved).unwrap();
-                let resumed = run.step(&mut method).unwrap().unwrap();
-                assert_eq!(format!("{resumed:?}"), format!("{record:?}"), "{what}");
-                saved = run.save(&method);
-            }
+            assert_conforms(&scenario(method, model, &[]));
         }
     }
 }

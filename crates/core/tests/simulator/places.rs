@@ -8,7 +8,7 @@ use aerofed::record::{EnergyItem, EventKind};
 use aerofed::run::Outcome;
 use aerofed::{RoundRecord, ValidScenario};
 
-use crate::common::{assert_balanced, light, run};
+use crate::common::{assert_balanced, assert_conforms, light, run};
 
 /// A wall through the middle, a block around a corner of the quincunx, a tower that the UAVs pass over.
 const ZONES: &str = r#"area.no_fly=[
@@ -152,10 +152,11 @@ fn who_leaves_flies_to_the_base_that_costs_least() {
 }
 
 #[test]
-fn the_number_of_threads_changes_nothing_around_zones() {
-    let scenario = light(&[&AROUND[..], &["method=cehfed"]].concat());
-    let (one, eight) = (run(&scenario, 1), run(&scenario, 8));
-    assert_eq!(one.records, eight.records);
+fn flights_around_zones_conform_under_every_schedule() {
+    for method in ["hfl", "cehfed", "cfed", "hfedat"] {
+        let method = format!("method={method}");
+        assert_conforms(&light(&[&AROUND[..], &[&method]].concat()));
+    }
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Every channel, with all that lies over it, in whole runs.
 
-use crate::common::{RADIOS, assert_balanced, assert_time_adds_up, light, resume, run};
+use crate::common::{RADIOS, assert_conforms, light, run};
+use aerofed::ValidScenario;
 use aerofed::record::{EnergyItem, EventKind, RoundRecord, TimeItem};
-use aerofed::run::{Outcome, Run};
-use aerofed::{Method, Simulation, ValidScenario};
+use aerofed::run::Outcome;
 
 /// One method of each schedule, and the one that asks most of links.
 const METHODS: [&str; 4] = ["hfl", "cehfed", "cfed", "hfedat"];
@@ -18,40 +18,11 @@ fn each(check: impl Fn(&str, &ValidScenario)) {
     }
 }
 
-/// As text, because NaN is not equal to itself.
-fn told(outcome: &Outcome) -> String {
-    format!("{:?} {:?}", outcome.records, outcome.weights)
-}
-
 #[test]
-fn books_balance_and_threads_do_not_matter_over_every_channel() {
+fn every_channel_conforms() {
     each(|what, scenario| {
-        let outcome = run(scenario, 1);
-        for record in &outcome.records {
-            assert_time_adds_up(record);
-            record.uavs.iter().for_each(assert_balanced);
-            assert!(record.updates_lost <= record.updates_computed, "{what}");
-        }
+        let outcome = assert_conforms(scenario);
         assert!(outcome.summary.updates_computed > 0, "{what}");
-        for threads in [2, 8] {
-            assert!(told(&outcome) == told(&run(scenario, threads)), "{what}");
-        }
-    });
-}
-
-#[test]
-fn a_run_over_every_channel_is_taken_up_to_the_same_bytes() {
-    each(|what, scenario| {
-        let uninterrupted = run(scenario, 1);
-        let mut method = Method::of(scenario).unwrap();
-        let mut begun = Run::new(Simulation::builder(scenario).threads(1).build().unwrap());
-        begun.step(&mut method).unwrap();
-        let saved = begun.save(&method);
-        let mut method = Method::of(scenario).unwrap();
-        let mut taken_up = resume(scenario, &mut method, 2, &saved).unwrap();
-        while taken_up.step(&mut method).unwrap().is_some() {}
-        let resumed = taken_up.finish(&method);
-        assert!(told(&uninterrupted) == told(&resumed), "{what}");
     });
 }
 
