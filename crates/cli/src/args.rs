@@ -15,6 +15,7 @@ use crate::commands::report::ReportArgs;
 use crate::commands::reproduce::ReproduceArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::scenario::ScenarioArgs;
+use crate::commands::sweep::SweepArgs;
 
 /// Federated learning where the aggregators fly: UAVs collect model updates from moving devices,
 /// merge them, and account for every second and joule.
@@ -41,6 +42,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Reproduce the paper's figures and tables, or experiments of your own
     Reproduce(ReproduceArgs),
+    /// Vary fields of a scenario, in a grid or at random: what they cost, and what depends on them
+    Sweep(SweepArgs),
     /// Join what several machines reproduced
     Merge(MergeArgs),
     /// Turn run folders into one page to look at: curves, costs, a map replay

@@ -11,6 +11,7 @@ mod csv;
 pub mod curve;
 pub mod description;
 mod error;
+pub mod experiment_sweep;
 pub mod figures;
 pub mod holm;
 mod losses;
@@ -30,6 +31,7 @@ pub mod statistics;
 pub mod stored;
 pub mod styles;
 pub mod sweep;
+
 pub mod tidy;
 
 #[cfg(test)]

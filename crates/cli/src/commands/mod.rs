@@ -6,6 +6,7 @@ pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod deploy;
+mod engine;
 pub(crate) mod manual;
 pub(crate) mod merge;
 pub(crate) mod methods;
@@ -15,6 +16,7 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod scenario;
+pub(crate) mod sweep;
 
 use anyhow::Result;
 
@@ -25,6 +27,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<()> {
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Methods(args) => methods::run(&args),

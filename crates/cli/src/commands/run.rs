@@ -102,7 +102,7 @@ impl RunArgs {
 }
 
 pub(crate) fn run(args: &RunArgs) -> Result<()> {
-    let interrupted = interruption()?;
+    let interrupted = interruption(AFTER_THIS_ROUND)?;
     let session = match &args.resume {
         Some(path) => resume(path, args, &interrupted)?,
         None => Some(begin(args, &interrupted)?),
@@ -292,15 +292,18 @@ fn unused_folder(scenario: &ValidScenario) -> PathBuf {
         .unwrap_or_else(|| name.into())
 }
 
-/// A flag that the first Ctrl-C or SIGTERM raises; the second one ends the program at once.
-pub(super) fn interruption() -> Result<Arc<AtomicBool>> {
+/// What runs do when they are told to stop.
+pub(super) const AFTER_THIS_ROUND: &str = "stopping after this round (again: at once)";
+
+/// A flag that the first Ctrl-C or SIGTERM raises, which is told; the second one ends the program at once.
+pub(super) fn interruption(told: &'static str) -> Result<Arc<AtomicBool>> {
     let raised = Arc::new(AtomicBool::new(false));
     let handle = Arc::clone(&raised);
     ctrlc::set_handler(move || {
         if handle.swap(true, Ordering::Relaxed) {
             std::process::exit(console::INTERRUPTED.into());
         }
-        console::message("stopping after this round (again: at once)");
+        console::message(told);
     })?;
     Ok(raised)
 }
