@@ -110,7 +110,11 @@ impl BatchArgs {
             return Err(anyhow::Error::new(error).context(context));
         }
         if done.interrupted {
-            let rest = "those under way were set down: the same command does the rest";
+            // Rows stand beside what is summed up, folders of runs in one of their own.
+            let rest = match folder.ends_with("runs") {
+                true => "those under way were set down: the same command does the rest",
+                false => "the same command does the rest",
+            };
             return Err(Interrupted(format!("; {kept}, {rest}")).into());
         }
         if !self.quiet {
@@ -219,7 +223,8 @@ impl Progress {
             lines: !args.quiet && bar.is_none(),
             every,
             every_round: args.verbose,
-            told: !args.quiet,
+            // One in a thousand small runs that goes wrong is no news.
+            told: !args.quiet && every == 1,
             bar,
             state: Mutex::new(State {
                 finished: 0,

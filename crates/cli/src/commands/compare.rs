@@ -1,7 +1,6 @@
 //! `aerofed compare`
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use aerofed::Scenario;
 use aerofed::disk::replace_file;
@@ -17,7 +16,7 @@ use clap::{Args, ValueEnum};
 
 use super::batch::{BatchArgs, Kept, Work};
 use super::engine::EngineArgs;
-use super::outputs::{check_data, claim, folder};
+use super::outputs::{check_data, claim, folder, release};
 use super::scenario;
 use crate::console::{self, BadInput};
 use crate::numbers::{number, seed, seed_count, smooth_rounds};
@@ -101,6 +100,7 @@ const SMOOTH: usize = 3;
 const MARK: &str = "scenario.toml";
 
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
+    args.engine.check()?;
     let registry = Registry::builtin();
     let plan = plan(args, &registry)?;
     let runs = plan.runs(&registry)?;
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
         engine: &args.engine,
     })?;
     if new && done.ran == 0 && !done.failures.is_empty() {
-        release(&out, &runs_folder);
+        release(&out, MARK);
     }
     args.batch.conclude(done, &runs_folder)?;
     if args.engine.is_part(args.batch.quiet) {
@@ -198,14 +198,6 @@ fn plan(args: &CompareArgs, registry: &Registry) -> Result<ComparePlan> {
         targets,
         args.full,
     )?)
-}
-
-/// Removes a new folder in which nothing came about, so that it does not refuse the corrected command.
-fn release(out: &Path, runs: &Path) {
-    // Best effort: what is not empty stays, and there is an error to report already.
-    if fs::remove_dir(runs).is_ok() && fs::remove_file(out.join(MARK)).is_ok() {
-        _ = fs::remove_dir(out);
-    }
 }
 
 /// Refuses settings that a comparison would overrule.

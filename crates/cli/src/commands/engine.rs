@@ -76,6 +76,16 @@ fn shard(text: &str) -> Result<(usize, usize), String> {
     }
 }
 
+impl EngineName {
+    fn remote(self) -> Option<&'static dyn Engine> {
+        match self {
+            Self::Local => None,
+            Self::Hyperqueue => Some(&HyperQueue),
+            Self::Slurm => Some(&Slurm),
+        }
+    }
+}
+
 /// What an engine gets.
 struct Array {
     /// What it is called.
@@ -94,6 +104,8 @@ struct Array {
 
 /// Something with machines that takes task arrays.
 trait Engine {
+    /// Refuses when its commands are not there.
+    fn check(&self) -> Result<()>;
     /// Hands an array over; its number.
     fn submit(&self, array: &Array) -> Result<String>;
     /// How many tasks of an array are not over yet; 0 for an array that is not known any more, or has another name.
@@ -128,6 +140,20 @@ pub(crate) struct Plan<'a> {
 }
 
 impl EngineArgs {
+    /// Refuses what cannot be, before anything is written.
+    pub(crate) fn check(&self) -> Result<()> {
+        let Some(engine) = self.engine.remote() else {
+            return Ok(());
+        };
+        if let Some((i, n)) = self.shard {
+            let reason = format!(
+                "`--shard {i}/{n}` has no effect here, allowed: --engine local, or --tasks {n}"
+            );
+            return Err(BadInput(reason).into());
+        }
+        engine.check()
+    }
+
     /// Whether somebody else does the runs.
     pub(crate) fn is_remote(&self) -> bool {
         self.engine != EngineName::Local
@@ -161,16 +187,8 @@ impl EngineArgs {
 
     /// Has the runs done by an engine, and waits until they are there.
     pub(crate) fn run(&self, plan: &Plan) -> Result<()> {
-        if let Some((i, n)) = self.shard.filter(|_| self.is_remote()) {
-            let reason = format!(
-                "`--shard {i}/{n}` is for runs in this process, and an engine divides them itself"
-            );
-            return Err(BadInput(reason).into());
-        }
-        let engine: &dyn Engine = match self.engine {
-            EngineName::Local => return Ok(()),
-            EngineName::Hyperqueue => &HyperQueue,
-            EngineName::Slurm => &Slurm,
+        let Some(engine) = self.engine.remote() else {
+            return Ok(());
         };
         let folder = absolute(plan.out)?.join("engine");
         let logs = folder.join("logs");

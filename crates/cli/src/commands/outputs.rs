@@ -57,6 +57,18 @@ pub(super) fn claim(out: &Path, mark: &str, kind: &str, shared: &str) -> Result<
     Ok(())
 }
 
+/// Removes a new folder in which nothing came about, so that it does not refuse the corrected command.
+pub(super) fn release(out: &Path, mark: &str) {
+    // Best effort: what is not empty stays, and there is an error to report already.
+    for inside in ["runs", "rows"] {
+        _ = fs::remove_dir(out.join(inside));
+    }
+    let only_mark = fs::read_dir(out).is_ok_and(|entries| entries.count() == 1);
+    if only_mark && fs::remove_file(out.join(mark)).is_ok() {
+        _ = fs::remove_dir(out);
+    }
+}
+
 /// Refuses data that are not there.
 pub(super) fn check_data(scenario: &Scenario) -> Result<()> {
     let dir = &scenario.data.dir;

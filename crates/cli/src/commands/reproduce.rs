@@ -91,6 +91,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     if args.list {
         return list();
     }
+    args.engine.check()?;
     let experiments = texts(&args.experiments)?;
     let request = Request {
         scale: match args.scale {

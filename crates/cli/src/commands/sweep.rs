@@ -21,7 +21,7 @@ use clap::Args;
 
 use super::batch::{BatchArgs, Kept, RowKept, Work};
 use super::engine::EngineArgs;
-use super::outputs::{check_data, claim, folder};
+use super::outputs::{check_data, claim, folder, release};
 use super::scenario;
 use crate::console::{self, BadInput};
 use crate::numbers::{number, rounds, seed, seed_count, whole};
@@ -97,6 +97,7 @@ const MARK: &str = "sweep.toml";
 const PRINTED: usize = 20;
 
 pub(crate) fn run(args: &SweepArgs) -> Result<()> {
+    args.engine.check()?;
     let registry = Registry::builtin();
     let plan = plan(args, &registry)?;
     // A shard plans its own part alone; whoever sums up, or submits, checks them all.
@@ -110,11 +111,13 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
     if !args.batch.quiet {
         scenario::warn(&plan.base);
     }
+    let new = !out.join(MARK).exists();
     check_data(&plan.base)?;
     claim(&out, MARK, "sweep", &shared)?;
     let runs: Vec<&PlannedRun> = cases.iter().map(|case| &case.run).collect();
     let by_rows = args.dry || args.rows;
-    let (files, folders) = (RowFiles::new(&out.join("rows")), out.join("runs"));
+    let (rows_folder, folders) = (out.join("rows"), out.join("runs"));
+    let files = RowFiles::new(&rows_folder);
     let done = args.batch.run(&Work {
         registry: &registry,
         runs: &runs,
@@ -129,8 +132,11 @@ pub(crate) fn run(args: &SweepArgs) -> Result<()> {
         divided: true,
         engine: &args.engine,
     })?;
+    if new && done.ran == 0 && !done.failures.is_empty() {
+        release(&out, MARK);
+    }
     args.batch
-        .conclude(done, if by_rows { &out } else { &folders })?;
+        .conclude(done, if by_rows { &rows_folder } else { &folders })?;
     if args.engine.is_part(args.batch.quiet) {
         return Ok(());
     }

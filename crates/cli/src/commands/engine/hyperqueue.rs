@@ -10,6 +10,10 @@ use super::{Array, Engine, asked};
 pub(super) struct HyperQueue;
 
 impl Engine for HyperQueue {
+    fn check(&self) -> Result<()> {
+        asked("hyperqueue", Command::new("hq").arg("--version")).map(|_| ())
+    }
+
     fn submit(&self, array: &Array) -> Result<String> {
         Ok(asked("hyperqueue", &mut submission(array))?.trim().into())
     }

@@ -9,6 +9,10 @@ use super::{Array, Engine, asked};
 pub(super) struct Slurm;
 
 impl Engine for Slurm {
+    fn check(&self) -> Result<()> {
+        asked("slurm", Command::new("sbatch").arg("--version")).map(|_| ())
+    }
+
     fn submit(&self, array: &Array) -> Result<String> {
         let said = asked("slurm", &mut submission(array))?;
         // With several clusters, the cluster stands behind the number.
