@@ -394,7 +394,10 @@ fn results_become_figures_beside_claims() {
 
     let figures = report.figures();
     let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["fig5-a.svg", "fig5-b.svg", "fig5-c.svg", "results.md"]);
+    assert_eq!(
+        names,
+        ["fig5-a.svg", "fig5-b.svg", "fig5-c.svg", "results.md"]
+    );
 }
 
 #[test]

@@ -293,9 +293,10 @@ fn printed(found: &Results) -> String {
             counted(left, "configuration")
         );
     }
-    short
-        .tables
-        .iter()
-        .for_each(|table| text += &table.markdown());
+    for table in &mut short.tables {
+        // How it is computed stands in results.md; here its rows say what they are.
+        table.caption.clear();
+        text += &table.markdown();
+    }
     text + "\n" + &found.made_of()
 }

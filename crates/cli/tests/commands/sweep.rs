@@ -126,7 +126,7 @@ fn one_table_has_what_was_varied_in_columns() {
         let words = table.words(name).unwrap();
         for (row, word) in words.iter().enumerate() {
             let cell = rows[row + 1][column];
-            let same = word == cell || word.parse::<f64>().ok() == cell.parse().ok();
+            let same = *word == cell || word.parse::<f64>().ok() == cell.parse().ok();
             assert!(same, "{name}: {word} for {cell}");
         }
     }

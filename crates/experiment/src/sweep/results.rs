@@ -108,8 +108,8 @@ pub fn results(plan: &SweepPlan, cases: &[SweepCase], table: &SweepTable) -> Res
 
 /// How the weight of an axis is computed.
 const HOW: &str = "Of an axis with listed values, of the method and of the seed: the share of the variance over all runs that lies between \
-    the means at its values (main effect). Of an axis with random values: the square of Spearman's rank correlation, whose sign the table has. \
-    What is missing to the whole is interactions and, between runs that differ in their seed alone, chance.";
+    the means at its values (main effect). Of an axis with random values: Spearman's rank correlation in the table, its square in the figure. \
+    What is missing to the whole are interactions and, between runs that differ in their seed alone, chance.";
 
 fn caption(others: usize) -> String {
     let all = "A dot is a method at one combination of values, mean over the seeds; dark: the front, which nothing beats in all three.";
