@@ -38,6 +38,8 @@ pub enum Stream {
     Pretraining = 13,
     /// How much of a signal arrives over one link.
     Links = 14,
+    /// Which of the selected devices train for all.
+    Sampled = 15,
 }
 
 /// The stream for `(seed, stream, round, id)`: the four numbers are the cipher's whole key, so two

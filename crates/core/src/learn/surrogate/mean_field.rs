@@ -46,6 +46,16 @@ impl Scratch {
         }
     }
 
+    /// As many samples of each class.
+    pub(crate) fn set_even_mix(&mut self) {
+        self.mix.fill(1.0 / self.classes as f32);
+    }
+
+    /// A model that knows nothing.
+    pub(crate) fn first_model(&self) -> Vec<f32> {
+        vec![0.0; values(self.classes)]
+    }
+
     /// Exponentials of a model's biases and margins. Returns the sum of the former.
     fn exponentials(&mut self, model: &[f32], sharpness: f32) -> f32 {
         let (margins, biases) = model.split_at(self.classes);
@@ -85,10 +95,13 @@ impl Scratch {
         start: &[f32],
         rates: &Rates,
     ) -> f32 {
-        let (mut left, mut loss) = (steps, 0.0);
+        let (mut left, mut nth, mut loss) = (steps, 0.0, 0.0);
         while left > 0 {
             let now = left.min(STRIDE);
-            loss += now as f32 * self.descend(model, now as f32, rates);
+            nth += 1.0;
+            // Biases that go too far come back, in ever shorter steps.
+            let bias_step = rates.bias_steps[now] / nth;
+            loss += now as f32 * self.descend(model, now as f32, bias_step, rates);
             if pull > 0.0 {
                 let kept = exp(-pull * now as f32);
                 for (value, start) in model.iter_mut().zip(start) {
@@ -100,7 +113,7 @@ impl Scratch {
         loss / steps.max(1) as f32
     }
 
-    fn descend(&mut self, model: &mut [f32], steps: f32, rates: &Rates) -> f32 {
+    fn descend(&mut self, model: &mut [f32], steps: f32, bias_step: f32, rates: &Rates) -> f32 {
         let classes = self.classes;
         let all = self.exponentials(model, 1.0);
         let (mut of_others, mut error, mut loss) = (0.0, 0.0, 0.0);
@@ -124,18 +137,17 @@ impl Scratch {
             let built = 1.0 - (1.0 - rates.onset) / self.margin_exp[class].max(1.0);
             margins[class] += built * (own_rate * self.missing[class] + shared);
         }
-        let rate = steps * rates.bias;
         for class in 0..classes {
             let (e, share) = (self.bias_exp[class], self.mix[class]);
             let whole = all + e * (self.margin_exp[class] - 1.0);
             // Samples of its own that it missed, less those of others that it took.
-            biases[class] += rate * (self.missing[class] - e * (of_others - share / whole));
+            biases[class] += bias_step * (self.missing[class] - e * (of_others - share / whole));
         }
         loss
     }
 
     /// Accuracy and loss on samples of this mix that nobody trained on.
-    pub(crate) fn quality(&mut self, model: &[f32], law: &LawNumbers, ceiling: f32) -> (f64, f64) {
+    pub(crate) fn quality(&mut self, model: &[f32], sharpness: f32, ceiling: f32) -> (f64, f64) {
         let mut seen = model.to_vec();
         for margin in &mut seen[..self.classes] {
             *margin = ceiling * (1.0 - exp(-*margin / ceiling));
@@ -147,7 +159,7 @@ impl Scratch {
             let own = e * self.margin_exp[class];
             loss -= f64::from(share * ln(own / (all - e + own)));
         }
-        let all = self.exponentials(&seen, law.sharpness as f32);
+        let all = self.exponentials(&seen, sharpness);
         for class in 0..self.classes {
             let (e, share) = (self.bias_exp[class], self.mix[class]);
             let own = e * self.margin_exp[class];
@@ -162,17 +174,20 @@ impl Scratch {
 pub(crate) struct Rates {
     pub(crate) margin: f32,
     pub(crate) transfer: f32,
-    pub(crate) bias: f32,
+    /// By the local iterations that are done in one go.
+    pub(crate) bias_steps: [f32; STRIDE + 1],
     pub(crate) onset: f32,
 }
 
 impl Rates {
     /// Those of a law, at a step size that is `relative` to the one that it was fitted at.
     pub(crate) fn new(law: &LawNumbers, relative: f64) -> Self {
+        let (rate, reach) = (law.bias_rate * relative, law.bias_reach);
+        let bias = |steps: usize| reach * (1.0 - libm::exp(-rate * steps as f64 / reach));
         Self {
             margin: (law.margin_rate * relative) as f32,
             transfer: law.transfer as f32,
-            bias: (law.bias_rate * relative) as f32,
+            bias_steps: std::array::from_fn(|steps| bias(steps) as f32),
             onset: law.onset as f32,
         }
     }

@@ -12,12 +12,12 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::data::{Data, divide, network_for};
-use super::label_mix::LabelMixes;
+pub(crate) use super::label_mix::LabelMixes;
 use super::{Devices, Evaluator, Job, LocalUpdate, Task, UpdateLost, batches};
 use crate::Error;
-use crate::scenario::{LawNumbers, Training, ValidScenario};
+use crate::scenario::{Training, ValidScenario};
 use crate::vocabulary::{DeviceId, Quality, UavId};
-use mean_field::{Rates, Scratch};
+pub(crate) use mean_field::{Rates, Scratch};
 
 /// Jobs that are worth more than one thread.
 const MANY: usize = 512;
@@ -47,9 +47,12 @@ impl SurrogateLearner {
             personal_samples: counts(&parts.personal),
             small_batch: 1,
         };
-        let law = scenario.law();
-        let rates = Rates::new(&law.numbers, law.relative_rate);
-        let ceiling = law.numbers.ceiling_at(scenario.data.data_volume);
+        let law = scenario.law().ok_or_else(|| Error::Learner {
+            reason: "a scenario without a law".into(),
+        })?;
+        let numbers = &law.group.law;
+        let rates = Rates::new(numbers, law.relative_rate);
+        let ceiling = numbers.ceiling_at(scenario.data.data_volume);
         let pull = scenario.training.learning_rate;
         Ok(Self {
             task,
@@ -63,7 +66,7 @@ impl SurrogateLearner {
                 classes,
                 personal: LabelMixes::of(&data.train, &parts.personal),
                 personal_samples: parts.personal.iter().map(Vec::len).collect(),
-                numbers: law.numbers.clone(),
+                sharpness: numbers.sharpness as f32,
                 rates,
                 ceiling: ceiling as f32,
                 training: scenario.training.clone(),
@@ -151,7 +154,7 @@ pub(crate) struct SurrogateEvaluator {
     /// Of the UAVs' own samples.
     personal: LabelMixes,
     personal_samples: Vec<usize>,
-    numbers: LawNumbers,
+    sharpness: f32,
     rates: Rates,
     ceiling: f32,
     training: Training,
@@ -159,14 +162,13 @@ pub(crate) struct SurrogateEvaluator {
 
 impl Evaluator for SurrogateEvaluator {
     fn first_model(&mut self) -> Result<Vec<f32>, Error> {
-        Ok(vec![0.0; mean_field::values(self.classes)])
+        Ok(Scratch::new(self.classes).first_model())
     }
 
     fn test(&mut self, model: &[f32]) -> Result<Quality, Error> {
         let mut scratch = Scratch::new(self.classes);
-        let share = 1.0 / self.classes as f32;
-        scratch.set_mix((0..self.classes).map(|class| (class, share)));
-        let (accuracy, loss) = scratch.quality(model, &self.numbers, self.ceiling);
+        scratch.set_even_mix();
+        let (accuracy, loss) = scratch.quality(model, self.sharpness, self.ceiling);
         Ok(Quality { loss, accuracy })
     }
 
