@@ -9,6 +9,8 @@
 use super::numbers::{exp, ln};
 use crate::scenario::LawNumbers;
 
+/// No margin or bias is farther from 0: exponentials of them stay numbers.
+const LARGEST: f32 = 30.0;
 /// Local iterations that are done in one go.
 const STRIDE: usize = 3;
 
@@ -68,22 +70,38 @@ impl Scratch {
         self.bias_exp.iter().sum()
     }
 
-    /// What a model takes samples of this mix for: probabilities of all classes.
-    pub(crate) fn outputs(&mut self, model: &[f32]) -> Vec<f32> {
+    /// What a model takes samples of this mix for: probabilities of all classes, in one row. Margins on samples that it was not
+    /// trained on end at `ceiling`. Networks are sure of their mistakes: what is not right goes to one class, the device's own
+    /// confusion, and there is more or less of it by how hard its samples are.
+    pub(crate) fn outputs(
+        &mut self,
+        model: &[f32],
+        ceiling: Option<f32>,
+        peculiar: Peculiarity,
+    ) -> Vec<f32> {
         let all = self.exponentials(model, 1.0);
-        // Of samples of class k, a class j other than k gets e_j / whole_k.
-        let mut of_others = 0.0;
-        for (class, missing) in self.missing.iter_mut().enumerate() {
-            let e = self.bias_exp[class];
-            let whole = all + e * (self.margin_exp[class] - 1.0);
-            *missing = self.mix[class] / whole;
-            of_others += *missing;
+        if let Some(ceiling) = ceiling {
+            for (e, &margin) in self.margin_exp.iter_mut().zip(model) {
+                *e = exp(unseen_margin(margin, ceiling));
+            }
         }
-        let row = |class: usize| {
-            let (e, own) = (self.bias_exp[class], self.missing[class]);
-            e * (of_others + own * (self.margin_exp[class] - 1.0))
-        };
-        (0..self.classes).map(row).collect()
+        let mut row = vec![0.0; self.classes];
+        let mut right = 0.0;
+        for (class, value) in row.iter_mut().enumerate() {
+            let e = self.bias_exp[class];
+            let own = e * self.margin_exp[class];
+            *value = self.mix[class] * own / (all - e + own);
+            right += *value;
+        }
+        let wrong = ((1.0 - right) * peculiar.hardness).clamp(0.0, 1.0);
+        let scale = (1.0 - wrong) / right.max(f32::MIN_POSITIVE);
+        row.iter_mut().for_each(|value| *value *= scale);
+        let after = |by: usize| (peculiar.confusion + by) % self.classes;
+        let foreign = (0..self.classes)
+            .map(after)
+            .find(|&class| self.mix[class] == 0.0);
+        row[foreign.unwrap_or(after(0))] += wrong;
+        row
     }
 
     /// Descends the gradient on this mix for so many local iterations. Returns the mean loss on the way.
@@ -135,31 +153,33 @@ impl Scratch {
         for class in 0..classes {
             // Nothing stands out yet: there is little to build on.
             let built = 1.0 - (1.0 - rates.onset) / self.margin_exp[class].max(1.0);
-            margins[class] += built * (own_rate * self.missing[class] + shared);
+            let gain = built * (own_rate * self.missing[class] + shared);
+            margins[class] = (margins[class] + gain).min(LARGEST);
         }
         for class in 0..classes {
             let (e, share) = (self.bias_exp[class], self.mix[class]);
             let whole = all + e * (self.margin_exp[class] - 1.0);
             // Samples of its own that it missed, less those of others that it took.
-            biases[class] += bias_step * (self.missing[class] - e * (of_others - share / whole));
+            let run = bias_step * (self.missing[class] - e * (of_others - share / whole));
+            biases[class] = (biases[class] + run).clamp(-LARGEST, LARGEST);
         }
         loss
     }
 
     /// Accuracy and loss on samples of this mix that nobody trained on.
     pub(crate) fn quality(&mut self, model: &[f32], sharpness: f32, ceiling: f32) -> (f64, f64) {
-        let mut seen = model.to_vec();
-        for margin in &mut seen[..self.classes] {
-            *margin = ceiling * (1.0 - exp(-*margin / ceiling));
+        let mut unseen = model.to_vec();
+        for margin in &mut unseen[..self.classes] {
+            *margin = unseen_margin(*margin, ceiling);
         }
         let (mut accuracy, mut loss) = (0.0, 0.0);
-        let all = self.exponentials(&seen, 1.0);
+        let all = self.exponentials(&unseen, 1.0);
         for class in 0..self.classes {
             let (e, share) = (self.bias_exp[class], self.mix[class]);
             let own = e * self.margin_exp[class];
             loss -= f64::from(share * ln(own / (all - e + own)));
         }
-        let all = self.exponentials(&seen, sharpness);
+        let all = self.exponentials(&unseen, sharpness);
         for class in 0..self.classes {
             let (e, share) = (self.bias_exp[class], self.mix[class]);
             let own = e * self.margin_exp[class];
@@ -167,6 +187,20 @@ impl Scratch {
         }
         (accuracy, loss)
     }
+}
+
+/// The margin on samples that a model was not trained on.
+fn unseen_margin(margin: f32, ceiling: f32) -> f32 {
+    ceiling * (1.0 - exp(-margin / ceiling))
+}
+
+/// What is peculiar about a device's samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Peculiarity {
+    /// The class that they are mistaken for, or the next one that is not theirs.
+    pub(crate) confusion: usize,
+    /// How often, relative to the average.
+    pub(crate) hardness: f32,
 }
 
 /// How far a local iteration goes.

@@ -7,8 +7,7 @@
 mod mean_field;
 mod numbers;
 
-use std::sync::Arc;
-
+use rand::RngExt;
 use rayon::prelude::*;
 
 use super::data::{Data, divide, network_for};
@@ -16,7 +15,9 @@ pub(crate) use super::label_mix::LabelMixes;
 use super::{Devices, Evaluator, Job, LocalUpdate, Task, UpdateLost, batches};
 use crate::Error;
 use crate::scenario::{Training, ValidScenario};
+use crate::seed::{Stream, stream};
 use crate::vocabulary::{DeviceId, Quality, UavId};
+use mean_field::Peculiarity;
 pub(crate) use mean_field::{Rates, Scratch};
 
 /// Jobs that are worth more than one thread.
@@ -52,15 +53,17 @@ impl SurrogateLearner {
         })?;
         let numbers = &law.group.law;
         let rates = Rates::new(numbers, law.relative_rate);
-        let ceiling = numbers.ceiling_at(scenario.data.data_volume);
-        let pull = scenario.training.learning_rate;
+        let ceiling = numbers.ceiling_at(scenario.data.data_volume) as f32;
+        let rng = stream(scenario.seed, Stream::Surrogate, 0, 0);
         Ok(Self {
             task,
             devices: SurrogateDevices {
                 classes,
-                mixes: Arc::new(LabelMixes::of(&data.train, &parts.devices)),
+                mixes: LabelMixes::of(&data.train, &parts.devices),
+                peculiar: rng.random_iter().take(parts.devices.len()).collect(),
                 rates,
-                learning_rate: pull,
+                ceiling,
+                learning_rate: scenario.training.learning_rate,
             },
             evaluator: SurrogateEvaluator {
                 classes,
@@ -68,7 +71,7 @@ impl SurrogateLearner {
                 personal_samples: parts.personal.iter().map(Vec::len).collect(),
                 sharpness: numbers.sharpness as f32,
                 rates,
-                ceiling: ceiling as f32,
+                ceiling,
                 training: scenario.training.clone(),
             },
         })
@@ -78,12 +81,24 @@ impl SurrogateLearner {
 /// Devices that move margins and biases.
 pub(crate) struct SurrogateDevices {
     classes: usize,
-    mixes: Arc<LabelMixes>,
+    mixes: LabelMixes,
+    /// Two random bytes of each device.
+    peculiar: Vec<[u8; 2]>,
     rates: Rates,
+    ceiling: f32,
     learning_rate: f64,
 }
 
 impl SurrogateDevices {
+    /// Of ten samples a few are mistaken, by chance: from a quarter to seven quarters of the average.
+    fn peculiarity(&self, device: DeviceId) -> Peculiarity {
+        let [class, hardness] = self.peculiar[device.index()];
+        Peculiarity {
+            confusion: usize::from(class) % self.classes,
+            hardness: 0.25 + 1.5 / 255.0 * f32::from(hardness),
+        }
+    }
+
     fn train_one(&self, job: &Job, scratch: &mut Scratch) -> LocalUpdate {
         scratch.set_mix(self.mixes.shares(job.device));
         let mut weights = job.start.to_vec();
@@ -91,7 +106,7 @@ impl SurrogateDevices {
         let steps = job.local_iterations;
         let mean_loss = scratch.train(&mut weights, steps, pull, job.start, &self.rates);
         let outputs = match job.wants_outputs {
-            true => scratch.outputs(&weights),
+            true => scratch.outputs(&weights, None, self.peculiarity(job.device)),
             false => Vec::new(),
         };
         LocalUpdate {
@@ -135,7 +150,7 @@ impl Devices for SurrogateDevices {
             let fresh = || Scratch::new(self.classes);
             let row = |scratch: &mut Scratch, device: &DeviceId| {
                 scratch.set_mix(self.mixes.shares(*device));
-                scratch.outputs(model)
+                scratch.outputs(model, Some(self.ceiling), self.peculiarity(*device))
             };
             if devices.len() < MANY {
                 let mut scratch = fresh();
