@@ -50,7 +50,7 @@ pub use cifar::{cifar10_files, cifar10_folder};
 pub use columns::parquet;
 pub use columns::{ColumnValues, NamedColumn};
 pub use dataset::{Dataset, Split, Users};
-pub use embedded::{Embedded, embedded};
+pub use embedded::{Embedded, embedded, embedded_labels};
 pub use error::{BadFile, Error, IdxProblem};
 pub use fetch::{Fetched, fetch};
 pub use full::FullSet;

@@ -8,6 +8,7 @@ pub mod data;
 pub mod devices;
 pub mod evaluator;
 mod label_mix;
+pub(crate) mod sampled;
 pub(crate) mod surrogate;
 mod task;
 

@@ -307,6 +307,7 @@ fn jobs<'a>(
         for (nth, device, fate) in cell.training() {
             all.jobs.push(Job {
                 device,
+                uav: *uav,
                 start,
                 local_iterations: cell.plan.local_iterations,
                 key: training.key,

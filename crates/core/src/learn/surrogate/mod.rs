@@ -7,17 +7,18 @@
 mod mean_field;
 mod numbers;
 
-use std::sync::Arc;
-
+use rand::RngExt;
 use rayon::prelude::*;
 
 use super::data::{Data, divide, network_for};
-use super::label_mix::LabelMixes;
+pub(crate) use super::label_mix::LabelMixes;
 use super::{Devices, Evaluator, Job, LocalUpdate, Task, UpdateLost, batches};
 use crate::Error;
-use crate::scenario::{LawNumbers, Training, ValidScenario};
+use crate::scenario::{Training, ValidScenario};
+use crate::seed::{Stream, stream};
 use crate::vocabulary::{DeviceId, Quality, UavId};
-use mean_field::{Rates, Scratch};
+use mean_field::Peculiarity;
+pub(crate) use mean_field::{Rates, Scratch};
 
 /// Jobs that are worth more than one thread.
 const MANY: usize = 512;
@@ -47,25 +48,30 @@ impl SurrogateLearner {
             personal_samples: counts(&parts.personal),
             small_batch: 1,
         };
-        let law = scenario.law();
-        let rates = Rates::new(&law.numbers, law.relative_rate);
-        let ceiling = law.numbers.ceiling_at(scenario.data.data_volume);
-        let pull = scenario.training.learning_rate;
+        let law = scenario.law().ok_or_else(|| Error::Learner {
+            reason: "a scenario without a law".into(),
+        })?;
+        let numbers = &law.group.law;
+        let rates = Rates::new(numbers, law.relative_rate);
+        let ceiling = numbers.ceiling_at(scenario.data.data_volume) as f32;
+        let rng = stream(scenario.seed, Stream::Surrogate, 0, 0);
         Ok(Self {
             task,
             devices: SurrogateDevices {
                 classes,
-                mixes: Arc::new(LabelMixes::of(&data.train, &parts.devices)),
+                mixes: LabelMixes::of(&data.train, &parts.devices),
+                peculiar: rng.random_iter().take(parts.devices.len()).collect(),
                 rates,
-                learning_rate: pull,
+                ceiling,
+                learning_rate: scenario.training.learning_rate,
             },
             evaluator: SurrogateEvaluator {
                 classes,
                 personal: LabelMixes::of(&data.train, &parts.personal),
                 personal_samples: parts.personal.iter().map(Vec::len).collect(),
-                numbers: law.numbers.clone(),
+                sharpness: numbers.sharpness as f32,
                 rates,
-                ceiling: ceiling as f32,
+                ceiling,
                 training: scenario.training.clone(),
             },
         })
@@ -75,12 +81,24 @@ impl SurrogateLearner {
 /// Devices that move margins and biases.
 pub(crate) struct SurrogateDevices {
     classes: usize,
-    mixes: Arc<LabelMixes>,
+    mixes: LabelMixes,
+    /// Two random bytes of each device.
+    peculiar: Vec<[u8; 2]>,
     rates: Rates,
+    ceiling: f32,
     learning_rate: f64,
 }
 
 impl SurrogateDevices {
+    /// Of ten samples a few are mistaken, by chance: from a quarter to seven quarters of the average.
+    fn peculiarity(&self, device: DeviceId) -> Peculiarity {
+        let [class, hardness] = self.peculiar[device.index()];
+        Peculiarity {
+            confusion: usize::from(class) % self.classes,
+            hardness: 0.25 + 1.5 / 255.0 * f32::from(hardness),
+        }
+    }
+
     fn train_one(&self, job: &Job, scratch: &mut Scratch) -> LocalUpdate {
         scratch.set_mix(self.mixes.shares(job.device));
         let mut weights = job.start.to_vec();
@@ -88,7 +106,7 @@ impl SurrogateDevices {
         let steps = job.local_iterations;
         let mean_loss = scratch.train(&mut weights, steps, pull, job.start, &self.rates);
         let outputs = match job.wants_outputs {
-            true => scratch.outputs(&weights),
+            true => scratch.outputs(&weights, None, self.peculiarity(job.device)),
             false => Vec::new(),
         };
         LocalUpdate {
@@ -132,7 +150,7 @@ impl Devices for SurrogateDevices {
             let fresh = || Scratch::new(self.classes);
             let row = |scratch: &mut Scratch, device: &DeviceId| {
                 scratch.set_mix(self.mixes.shares(*device));
-                scratch.outputs(model)
+                scratch.outputs(model, Some(self.ceiling), self.peculiarity(*device))
             };
             if devices.len() < MANY {
                 let mut scratch = fresh();
@@ -151,7 +169,7 @@ pub(crate) struct SurrogateEvaluator {
     /// Of the UAVs' own samples.
     personal: LabelMixes,
     personal_samples: Vec<usize>,
-    numbers: LawNumbers,
+    sharpness: f32,
     rates: Rates,
     ceiling: f32,
     training: Training,
@@ -159,14 +177,13 @@ pub(crate) struct SurrogateEvaluator {
 
 impl Evaluator for SurrogateEvaluator {
     fn first_model(&mut self) -> Result<Vec<f32>, Error> {
-        Ok(vec![0.0; mean_field::values(self.classes)])
+        Ok(Scratch::new(self.classes).first_model())
     }
 
     fn test(&mut self, model: &[f32]) -> Result<Quality, Error> {
         let mut scratch = Scratch::new(self.classes);
-        let share = 1.0 / self.classes as f32;
-        scratch.set_mix((0..self.classes).map(|class| (class, share)));
-        let (accuracy, loss) = scratch.quality(model, &self.numbers, self.ceiling);
+        scratch.set_even_mix();
+        let (accuracy, loss) = scratch.quality(model, self.sharpness, self.ceiling);
         Ok(Quality { loss, accuracy })
     }
 
