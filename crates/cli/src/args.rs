@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::allocate::AllocateArgs;
 use crate::commands::bench::BenchArgs;
+use crate::commands::calibrate::CalibrateArgs;
 use crate::commands::compare::CompareArgs;
 use crate::commands::data::DataArgs;
 use crate::commands::deploy::DeployArgs;
@@ -16,6 +17,7 @@ use crate::commands::report::ReportArgs;
 use crate::commands::reproduce::ReproduceArgs;
 use crate::commands::run::RunArgs;
 use crate::commands::scenario::ScenarioArgs;
+use crate::commands::sweep::SweepArgs;
 
 /// Federated learning where the aggregators fly: UAVs collect model updates from moving devices,
 /// merge them, and account for every second and joule.
@@ -68,6 +70,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Reproduce the paper's figures and tables, or experiments of your own
     Reproduce(ReproduceArgs),
+    /// Vary fields of a scenario, in a grid or at random: what they cost, and what depends on them
+    Sweep(SweepArgs),
     /// Join what several machines reproduced
     Merge(MergeArgs),
     /// Turn run folders into one page to look at: curves, costs, a map replay
@@ -84,6 +88,8 @@ pub(crate) enum Command {
     Deploy(DeployArgs),
     /// Train the agents that choose devices, before any run
     Pretrain(PretrainArgs),
+    /// Fit the law that `run --dry` follows to runs that trained
+    Calibrate(CalibrateArgs),
     /// Measure speed
     Bench(BenchArgs),
     /// Print what a shell needs to complete commands and options

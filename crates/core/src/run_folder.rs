@@ -28,7 +28,7 @@ mod place;
 mod read;
 
 pub use damage::damaged;
-pub use inputs::{Stop, check as check_inputs};
+pub use inputs::{Stop, check as check_inputs, checksum as inputs_checksum};
 pub(crate) use place::{LeftBehind, can_go_on};
 use place::{check_target, lock, prepare};
 pub use place::{is_free, partial_of};

@@ -30,6 +30,7 @@
 
 mod check;
 mod cifar;
+mod columns;
 mod dataset;
 mod embedded;
 mod error;
@@ -45,8 +46,11 @@ mod users;
 
 pub use check::{ClassReport, FileReport, FolderKind, FolderReport, check_folder};
 pub use cifar::{cifar10_files, cifar10_folder};
+#[cfg(feature = "parquet")]
+pub use columns::parquet;
+pub use columns::{ColumnValues, NamedColumn};
 pub use dataset::{Dataset, Split, Users};
-pub use embedded::{Embedded, embedded};
+pub use embedded::{Embedded, embedded, embedded_labels};
 pub use error::{BadFile, Error, IdxProblem};
 pub use fetch::{Fetched, fetch};
 pub use full::FullSet;

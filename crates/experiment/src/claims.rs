@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::description::{Choice, ClaimPlan};
+use super::experiment_sweep::{ExperimentSweep, Finished};
 use super::results::{Claim, Measure, Verdict};
 use super::statistics::{Estimate, SAVING, saving};
-use super::sweep::{Finished, Sweep};
 
 /// Values by seed, and within a seed by what else was varied; none where a run never reached its
 /// target.
@@ -13,7 +13,12 @@ pub type Samples = BTreeMap<u64, BTreeMap<Vec<String>, Option<f64>>>;
 
 /// The values that a claim's choice has in the finished runs of a sweep.
 #[must_use]
-pub fn samples(sweep: &Sweep, finished: &Finished, claim: &ClaimPlan, choice: &Choice) -> Samples {
+pub fn samples(
+    sweep: &ExperimentSweep,
+    finished: &Finished,
+    claim: &ClaimPlan,
+    choice: &Choice,
+) -> Samples {
     let mut samples = Samples::new();
     for case in sweep.cases.iter().filter(|case| sweep.is_of(case, choice)) {
         let Some(run) = finished.get(&case.run.id) else {

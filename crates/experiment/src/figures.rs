@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use super::curve::{Along, mean_accuracy, run_ends};
 use super::description::{Choice, PanelPlan, PanelX};
+use super::experiment_sweep::{Case, ExperimentSweep, Finished};
 use super::markdown::exact_percent;
 use super::quantity::About;
 use super::results::{Axis, Panel, PanelKind, Point, Series, Tick};
 use super::statistics::Estimate;
 use super::stored::StoredRun;
 use super::styles::Styles;
-use super::sweep::{Case, Finished, Sweep};
 
 /// The panels of a sweep.
 #[must_use]
-pub fn panels(sweep: &Sweep, finished: &Finished) -> Vec<Panel> {
+pub fn panels(sweep: &ExperimentSweep, finished: &Finished) -> Vec<Panel> {
     let mut styles = Styles::default();
     let mut panels = Vec::new();
     for plan in &sweep.description.panels {
@@ -45,7 +45,7 @@ fn letters(index: usize) -> String {
 }
 
 /// For each panel of a plan, the points at which its axes are held.
-fn held_points(sweep: &Sweep, plan: &PanelPlan) -> Vec<Choice> {
+fn held_points(sweep: &ExperimentSweep, plan: &PanelPlan) -> Vec<Choice> {
     let mut all = vec![plan.held.clone()];
     for axis in plan
         .each
@@ -66,7 +66,7 @@ fn held_points(sweep: &Sweep, plan: &PanelPlan) -> Vec<Choice> {
 }
 
 fn panel(
-    sweep: &Sweep,
+    sweep: &ExperimentSweep,
     plan: &PanelPlan,
     held: &Choice,
     cases: &[&Case],
@@ -132,7 +132,7 @@ fn panel(
 }
 
 /// A case's place on an axis.
-fn place(sweep: &Sweep, case: &Case, axis: &str) -> usize {
+fn place(sweep: &ExperimentSweep, case: &Case, axis: &str) -> usize {
     let label = sweep.label(case, axis);
     let points = sweep.description.axis(axis).map(|axis| axis.points.iter());
     points
@@ -141,12 +141,12 @@ fn place(sweep: &Sweep, case: &Case, axis: &str) -> usize {
 }
 
 /// The points' own numbers where a line can use them, 0, 1, 2, ... for categories.
-fn places_on(sweep: &Sweep, plan: &PanelPlan, axis: &str) -> Vec<Tick> {
+fn places_on(sweep: &ExperimentSweep, plan: &PanelPlan, axis: &str) -> Vec<Tick> {
     let Some(axis) = sweep.description.axis(axis) else {
         return Vec::new();
     };
     let numbers: Option<Vec<f64>> = axis.points.iter().map(|point| point.x).collect();
-    let numbers = numbers.filter(|_| plan.kind == PanelKind::Lines);
+    let numbers = numbers.filter(|_| plan.kind != PanelKind::Bars);
     let at = |index: usize| {
         numbers
             .as_ref()
@@ -166,7 +166,12 @@ fn runs_of<'a>(cases: &[&Case], finished: &'a Finished) -> Vec<&'a StoredRun> {
     runs.filter_map(|case| finished.get(&case.run.id)).collect()
 }
 
-fn points(sweep: &Sweep, plan: &PanelPlan, cases: &[&Case], finished: &Finished) -> Vec<Point> {
+fn points(
+    sweep: &ExperimentSweep,
+    plan: &PanelPlan,
+    cases: &[&Case],
+    finished: &Finished,
+) -> Vec<Point> {
     let value_at = |x: f64, target: Option<f64>, cases: &[&Case]| {
         let runs = cases
             .iter()
@@ -187,7 +192,7 @@ fn points(sweep: &Sweep, plan: &PanelPlan, cases: &[&Case], finished: &Finished)
             let targets = plan.targets.iter().enumerate();
             let at = |(index, &target): (usize, &f64)| match plan.kind {
                 PanelKind::Bars => value_at(index as f64, Some(target), cases),
-                PanelKind::Lines => value_at(target, Some(target), cases),
+                PanelKind::Lines | PanelKind::Dots => value_at(target, Some(target), cases),
             };
             targets.map(at).collect()
         }
@@ -203,7 +208,7 @@ fn points(sweep: &Sweep, plan: &PanelPlan, cases: &[&Case], finished: &Finished)
     }
 }
 
-fn x_axis(sweep: &Sweep, plan: &PanelPlan) -> Axis {
+fn x_axis(sweep: &ExperimentSweep, plan: &PanelPlan) -> Axis {
     let plain = |label: &str, unit: &str| Axis {
         label: label.into(),
         unit: unit.into(),
@@ -219,7 +224,7 @@ fn x_axis(sweep: &Sweep, plan: &PanelPlan) -> Axis {
                 .map(|(index, &target)| Tick {
                     at: match plan.kind {
                         PanelKind::Bars => f64::from(index),
-                        PanelKind::Lines => target,
+                        PanelKind::Lines | PanelKind::Dots => target,
                     },
                     label: target.to_string(),
                 })

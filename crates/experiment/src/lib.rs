@@ -4,6 +4,7 @@
 //! the same run again finds it there.
 
 pub mod built_in;
+pub mod calibration;
 mod check;
 pub mod claims;
 pub mod comparison;
@@ -11,6 +12,7 @@ mod csv;
 pub mod curve;
 pub mod description;
 mod error;
+pub mod experiment_sweep;
 pub mod figures;
 pub mod holm;
 mod losses;
@@ -30,6 +32,7 @@ pub mod statistics;
 pub mod stored;
 pub mod styles;
 pub mod sweep;
+
 pub mod tidy;
 
 #[cfg(test)]

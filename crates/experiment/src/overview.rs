@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::built_in;
+use super::experiment_sweep::{Case, ExperimentSweep, Finished};
 use super::markdown::{exact_percent, percent, plus_minus, seed_words};
 use super::quantity::Quantity;
 use super::results::{Experiment, Figure, Overview, OverviewColumn, OverviewRow, Results, Scale};
 use super::statistics::Estimate;
-use super::sweep::{Case, Finished, Sweep};
 use super::tidy::{TidyRun, paths, read, values};
 
 /// More targets than these would make a table that nobody reads: `runs.csv` has them all.
 const MOST_TARGETS: usize = 3;
 
 /// What is told of an experiment.
-pub(super) fn experiment(sweep: &Sweep, finished: &Finished) -> Experiment {
+pub(super) fn experiment(sweep: &ExperimentSweep, finished: &Finished) -> Experiment {
     let description = &sweep.description;
     Experiment {
         name: description.name.clone(),
@@ -25,7 +25,7 @@ pub(super) fn experiment(sweep: &Sweep, finished: &Finished) -> Experiment {
     }
 }
 
-fn overview(sweep: &Sweep, finished: &Finished) -> Overview {
+fn overview(sweep: &ExperimentSweep, finished: &Finished) -> Overview {
     let mut targets: Vec<f64> = sweep.cases.iter().flat_map(|c| sweep.targets(c)).collect();
     targets.sort_by(f64::total_cmp);
     targets.dedup();
@@ -87,7 +87,7 @@ fn overview(sweep: &Sweep, finished: &Finished) -> Overview {
 
 /// The finished runs of an experiment with what was varied.
 pub(super) fn tidy_runs<'a>(
-    sweep: &'a Sweep,
+    sweep: &'a ExperimentSweep,
     finished: &'a Finished,
     figure: Option<&Figure>,
 ) -> Vec<TidyRun<'a>> {
@@ -183,6 +183,9 @@ impl Results {
     /// What they are made of: runs and seeds, or layouts.
     #[must_use]
     pub fn made_of(&self) -> String {
+        if !self.sources.is_empty() {
+            return self.sources.clone();
+        }
         let mut parts = Vec::new();
         match self.runs.len() {
             0 if self.seeds.is_empty() => {}

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::markdown::{percent, plus_minus, spread_words, table, with_unit};
 use super::results::{
-    Axis, Claim, Figure, Measure, Panel, Point, Results, Series, Table, Tick, Verdict,
+    Axis, Cell, Claim, Figure, Measure, Panel, PanelKind, Point, Results, Row, Series, Table, Tick,
+    Verdict,
 };
-use super::statistics::Estimate;
 
 impl Results {
     /// The results as a page of Markdown: claims first, then figures and tables as numbers.
@@ -48,7 +48,7 @@ impl Results {
             .for_each(|figure| write_figure(&mut text, figure));
         self.tables
             .iter()
-            .for_each(|table| write_table(&mut text, table));
+            .for_each(|table| text += &table.markdown());
         text
     }
 
@@ -118,7 +118,9 @@ fn write_figure(text: &mut String, figure: &Figure) {
     if !figure.caption.is_empty() {
         _ = write!(text, "\n{}\n", figure.caption.trim());
     }
-    for panel in &figure.panels {
+    // Dots are for the eye: the table that they are drawn from has their numbers.
+    let with_numbers = |panel: &&Panel| panel.kind != PanelKind::Dots;
+    for panel in figure.panels.iter().filter(with_numbers) {
         write_panel(text, panel);
     }
     for map in &figure.maps {
@@ -226,43 +228,39 @@ fn cell(series: &Series, at: f64, unit: f64) -> String {
     }
 }
 
-fn write_table(text: &mut String, found: &Table) {
-    _ = write!(text, "\n## {}: {}\n\n", found.id, found.title);
-    if !found.caption.is_empty() {
-        _ = write!(text, "{}\n\n", found.caption.trim());
-    }
-    let unit = format!("({})", found.unit);
-    let mut header = vec![unit.as_str()];
-    header.extend(found.columns.iter().map(String::as_str));
-    let shown = |ours: Option<&Estimate>, paper: Option<f64>| match paper {
-        Some(paper) => format!("{} [{paper}]", plus_minus(ours, 1.0)),
-        None => plus_minus(ours, 1.0),
-    };
-    let rows: Vec<Vec<String>> = found
-        .rows
-        .iter()
-        .map(|row| {
-            let cells = row
-                .cells
-                .iter()
-                .map(|cell| shown(cell.ours.as_ref(), cell.paper));
+impl Table {
+    /// The table with its title and caption.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut text = format!("\n## {}: {}\n\n", self.id, self.title);
+        if !self.caption.is_empty() {
+            _ = write!(text, "{}\n\n", self.caption.trim());
+        }
+        let unit = format!("({})", self.unit);
+        let mut header = vec![unit.as_str()];
+        header.extend(self.columns.iter().map(String::as_str));
+        let shown = |cell: &Cell| match cell.paper {
+            Some(paper) => format!("{} [{paper}]", plus_minus(cell.ours.as_ref(), 1.0)),
+            None => plus_minus(cell.ours.as_ref(), 1.0),
+        };
+        let row = |row: &Row| {
+            let cells = row.cells.iter().map(shown);
             std::iter::once(row.label.clone()).chain(cells).collect()
-        })
-        .collect();
-    *text += &table(&header, &rows);
-    if found
-        .rows
-        .iter()
-        .any(|row| row.cells.iter().any(|cell| cell.paper.is_some()))
-    {
-        *text += "\nIn brackets: what the paper prints.\n";
+        };
+        let rows: Vec<Vec<String>> = self.rows.iter().map(row).collect();
+        text += &table(&header, &rows);
+        let mut cells = self.rows.iter().flat_map(|row| &row.cells);
+        if cells.any(|cell| cell.paper.is_some()) {
+            text += "\nIn brackets: what the paper prints.\n";
+        }
+        text
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::PanelKind;
+    use crate::statistics::Estimate;
 
     #[test]
     fn few_rounds_have_no_column_twice() {

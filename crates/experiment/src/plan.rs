@@ -128,7 +128,7 @@ pub(super) fn bad(entry: &str, reason: &str) -> Error {
 }
 
 /// Splits where the separator stands outside of brackets and quotes.
-fn split(text: &str, separator: char) -> Vec<&str> {
+pub(super) fn split(text: &str, separator: char) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0usize, None);
     for (at, c) in text.char_indices() {
         match (quote, c) {
@@ -201,6 +201,16 @@ pub fn distinct<'a>(runs: impl IntoIterator<Item = &'a PlannedRun>) -> Vec<&'a P
     let mut seen = HashSet::new();
     let new = |run: &&PlannedRun| seen.insert(run.id.clone());
     runs.into_iter().filter(new).collect()
+}
+
+/// Part `part` of `of`, from 1: every `of`-th, so that dear runs are spread.
+#[must_use]
+pub fn part_of<T: Copy>(runs: &[T], part: usize, of: usize) -> Vec<T> {
+    let mine = |index: usize| index % of.max(1) + 1 == part;
+    let all = runs.iter().enumerate();
+    all.filter(|(index, _)| mine(*index))
+        .map(|(_, run)| *run)
+        .collect()
 }
 
 /// The first twelve hexadecimal digits of a text's SHA-256: enough to tell billions of runs apart,

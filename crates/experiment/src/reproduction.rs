@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::check_place;
 use super::claims::{against, judge, samples};
 use super::description::Description;
+use super::experiment_sweep::{ExperimentSweep, Finished};
 use super::figures::panels;
 use super::losses::study;
 use super::overview::{experiment, tidy_runs};
 use super::plan::{PlannedRun, distinct};
 use super::results::{Figure, Results, RunEntry, SCHEMA, Scale, Skipped};
 use super::stored::{StoredRun, word};
-use super::sweep::{Finished, Sweep};
 use super::tidy::TidyTables;
 use crate::Error;
 use aerofed::method::Registry;
@@ -138,7 +138,7 @@ impl Request {
 /// A request spelled out.
 pub struct Reproduction {
     scale: Scale,
-    sweeps: Vec<Sweep>,
+    sweeps: Vec<ExperimentSweep>,
     skipped: Vec<Skipped>,
 }
 
@@ -174,7 +174,7 @@ impl Reproduction {
             }
             reproduction
                 .sweeps
-                .push(Sweep::new(registry, description, request)?);
+                .push(ExperimentSweep::new(registry, description, request)?);
         }
         match without_runs(request).filter(|_| !trains) {
             Some(place) => Err(Error::Plan {
@@ -196,14 +196,6 @@ impl Reproduction {
                 .iter()
                 .flat_map(|s| s.cases.iter().map(|case| &case.run)),
         )
-    }
-
-    /// The runs of shard `shard` of `of`, from 1: every `of`-th, so that dear ones are spread.
-    #[must_use]
-    pub fn shard(&self, shard: usize, of: usize) -> Vec<&PlannedRun> {
-        let mine = |(index, _): &(usize, &PlannedRun)| index % of.max(1) + 1 == shard;
-        let runs = self.runs().into_iter().enumerate();
-        runs.filter(mine).map(|(_, run)| run).collect()
     }
 
     /// Experiments that will not be done, and why.
@@ -240,6 +232,7 @@ impl Reproduction {
             version: aerofed::VERSION.into(),
             scale: self.scale,
             seeds: seeds.into_iter().collect(),
+            sources: String::new(),
             experiments: self
                 .sweeps
                 .iter()

@@ -6,13 +6,13 @@ use aerofed::method::Registry;
 
 use super::built_in;
 use super::description::Description;
+use super::experiment_sweep::{ExperimentSweep, Finished};
 use super::figures::panels;
-use super::plan::Contender;
+use super::plan::{Contender, part_of};
 use super::reproduction::{Reproduction, Request};
 use super::results::{PanelKind, Scale, Series};
 use super::stored::tests::run;
 use super::styles::Styles;
-use super::sweep::{Finished, Sweep};
 
 const TEXT: &str = r#"
 name = "made-up"
@@ -68,19 +68,19 @@ target = 0.6
 paper = 0.5
 "#;
 
-fn sweep(scale: Scale) -> Sweep {
+fn sweep(scale: Scale) -> ExperimentSweep {
     let description = Description::parse(TEXT, "test").unwrap();
     let request = Request {
         scale,
         ..Request::default()
     };
-    Sweep::new(&Registry::builtin(), description, &request).unwrap()
+    ExperimentSweep::new(&Registry::builtin(), description, &request).unwrap()
 }
 
 /// `hfl` reaches 0.6 after 10 s + its seed, `long` in half of that, both ten times as late with 2k
 /// samples; nobody reaches 0.9.
-fn made_up(sweep: &Sweep) -> Finished {
-    let run_of = |case: &super::sweep::Case| {
+fn made_up(sweep: &ExperimentSweep) -> Finished {
+    let run_of = |case: &super::experiment_sweep::Case| {
         let seed = case.run.scenario.seed;
         let half = if case.contender == 1 { 0.5 } else { 1.0 };
         let late = if case.labels[1] == "2k" { 10.0 } else { 1.0 };
@@ -185,7 +185,7 @@ fn the_quick_scale_keeps_what_it_says() {
             first_seed,
             ..Request::default()
         };
-        Sweep::new(
+        ExperimentSweep::new(
             &Registry::builtin(),
             Description::parse(TEXT, "test").unwrap(),
             &request,
@@ -295,7 +295,7 @@ fn mistakes_in_a_file_are_named() {
         .replacen("\"hfl\",", "\"telepathy\",", 1)
         .replace("method = \"hfl\"", "method = \"long\"");
     let description = Description::parse(&text, "t").unwrap();
-    let message = Sweep::new(&Registry::builtin(), description, &Request::default())
+    let message = ExperimentSweep::new(&Registry::builtin(), description, &Request::default())
         .unwrap_err()
         .to_string();
     assert!(
@@ -326,7 +326,7 @@ fn the_papers_experiments_can_be_planned_and_share_their_runs() {
             data_dir: Some("images".into()),
             ..Request::default()
         };
-        let all = Sweep::new(&Registry::builtin(), description, &request).unwrap();
+        let all = ExperimentSweep::new(&Registry::builtin(), description, &request).unwrap();
         for contender in &all.contenders {
             assert!(Contender::parse(&Registry::builtin(), &contender.method).is_ok());
         }
@@ -369,7 +369,7 @@ fn the_quick_scale_stays_affordable_and_answers_every_claim() {
     }
     for (name, text) in built_in::ALL {
         let description = Description::parse(text, name).unwrap();
-        let sweep = Sweep::new(&Registry::builtin(), description, &Request::default());
+        let sweep = ExperimentSweep::new(&Registry::builtin(), description, &Request::default());
         let Ok(sweep) = sweep else {
             assert_eq!(*name, "fig10", "only that needs a folder");
             continue;
@@ -391,7 +391,7 @@ fn shards_are_disjoint_and_together_everything() {
     let all = paper(Scale::Quick, 2);
     let mut seen = BTreeSet::new();
     for shard in 1..=3 {
-        let mine = all.shard(shard, 3);
+        let mine = part_of(&all.runs(), shard, 3);
         assert!(mine.len() >= all.runs().len() / 3);
         for run in mine {
             assert!(seen.insert(run.id.clone()));

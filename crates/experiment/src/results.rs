@@ -21,6 +21,9 @@ pub struct Results {
     pub scale: Scale,
     /// The seeds asked for.
     pub seeds: Vec<u64>,
+    /// What they are made of, in words, where it is not the runs below.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sources: String,
     /// What was asked for, less what was skipped.
     #[serde(default)]
     pub experiments: Vec<Experiment>,
@@ -138,6 +141,8 @@ pub enum PanelKind {
     Lines,
     /// Groups of bars with whiskers, a group for each tick.
     Bars,
+    /// Dots, which nothing joins.
+    Dots,
 }
 
 /// An axis.

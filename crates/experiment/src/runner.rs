@@ -10,8 +10,10 @@ use std::time::Duration;
 use aerofed::learn::DataStore;
 use aerofed::method::Registry;
 use aerofed::record::{RoundRecord, Summary};
+use aerofed::run::Run;
+use aerofed::run_folder::Stop;
 use aerofed::session::{Keeping, Session};
-use aerofed::{Simulation, ValidScenario};
+use aerofed::{Method, Simulation, ValidScenario};
 
 use super::plan::{PlannedRun, distinct};
 use super::stored::StoredRun;
@@ -60,6 +62,37 @@ pub struct Runner<'a> {
 /// Whoever wants to know how far runs are.
 pub type Watch<'a> = &'a (dyn Fn(&PlannedRun, News) + Sync);
 
+/// Where finished runs are kept.
+pub trait Keep: Sync {
+    /// Whether a run is there already.
+    ///
+    /// # Errors
+    /// When something else is there, the disk fails, or it is told to stop.
+    fn has(&self, run: &PlannedRun, stop: Stop) -> Result<bool, aerofed::Error>;
+
+    /// Does a run and keeps it; nothing when it was told to stop.
+    ///
+    /// # Errors
+    /// When the run fails, or the disk.
+    fn keep(
+        &self,
+        runner: &Runner,
+        run: &PlannedRun,
+        watch: Watch,
+    ) -> Result<Option<Came>, aerofed::Error>;
+}
+
+/// How a run came about.
+pub enum Came {
+    /// It was done now.
+    Finished(Box<Summary>),
+    /// Another process has done it meanwhile.
+    Found,
+}
+
+/// Runs as folders of a folder, each a session: set down when told to stop, and taken up where it was.
+struct Folders<'a>(&'a Path);
+
 impl Runner<'_> {
     /// Does the runs that `folder` does not hold yet, each once. A run appears in the folder when it is finished, and not before.
     ///
@@ -73,12 +106,25 @@ impl Runner<'_> {
         watch: Watch,
     ) -> Result<Done, Error> {
         fs::create_dir_all(folder).map_err(aerofed::Error::io("create", folder))?;
+        self.run_missing_in(runs, &Folders(folder), watch)
+    }
+
+    /// The same with runs that are kept in another way.
+    ///
+    /// # Errors
+    /// When the place cannot be used.
+    pub fn run_missing_in(
+        &self,
+        runs: &[&PlannedRun],
+        place: &dyn Keep,
+        watch: Watch,
+    ) -> Result<Done, Error> {
         let mut missing = VecDeque::new();
         let mut done = Done::default();
         for run in distinct(runs.iter().copied()) {
-            match StoredRun::find_unless(&|| self.is_stopped(), folder, run) {
-                Ok(None) => missing.push_back((run, false)),
-                Ok(Some(_)) => {
+            match place.has(run, &|| self.is_stopped()) {
+                Ok(false) => missing.push_back((run, false)),
+                Ok(true) => {
                     done.found += 1;
                     watch(run, News::Found);
                 }
@@ -98,7 +144,7 @@ impl Runner<'_> {
         };
         std::thread::scope(|scope| {
             for _ in 0..jobs {
-                scope.spawn(|| self.work(&work, folder, watch));
+                scope.spawn(|| self.work(&work, place, watch));
             }
         });
         let done = work.done.into_inner();
@@ -108,12 +154,44 @@ impl Runner<'_> {
         Ok(done)
     }
 
-    fn is_stopped(&self) -> bool {
+    /// Whether it is to stop.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
+    fn set_up(&self, scenario: &ValidScenario) -> Result<(Simulation, Method), aerofed::Error> {
+        let method = self.registry.method(scenario)?;
+        let builder = Simulation::builder(scenario).threads(1);
+        Ok((builder.data(self.store.get(scenario)?).build()?, method))
+    }
+
+    /// Does a run that leaves nothing on disk; nothing when it was told to stop.
+    ///
+    /// # Errors
+    /// When the run fails.
+    pub fn run_in_memory(
+        &self,
+        run: &PlannedRun,
+        watch: Watch,
+    ) -> Result<Option<StoredRun>, aerofed::Error> {
+        let (simulation, mut method) = self.set_up(&run.scenario)?;
+        let mut under_way = Run::new(simulation);
+        while let Some(record) = under_way.step(&mut method)? {
+            watch(run, News::Round(record));
+            if self.is_stopped() && under_way.stopped_by().is_none() {
+                return Ok(None);
+            }
+        }
+        let outcome = under_way.finish(&method);
+        Ok(Some(StoredRun::of_rounds(
+            outcome.summary,
+            &outcome.records,
+        )))
+    }
+
     /// What each thread does.
-    fn work(&self, work: &Work, folder: &Path, watch: Watch) {
+    fn work(&self, work: &Work, place: &dyn Keep, watch: Watch) {
         while !self.is_stopped() && !work.hopeless.load(Ordering::Relaxed) {
             let next = locked(&work.missing).pop_front();
             let Some((run, is_elsewhere)) = next else {
@@ -122,7 +200,7 @@ impl Runner<'_> {
             if is_elsewhere {
                 std::thread::sleep(PAUSE);
             }
-            let outcome = self.run_one(run, folder, watch);
+            let outcome = place.keep(self, run, watch);
             let mut done = locked(&work.done);
             match outcome {
                 Ok(Some(Came::Finished(summary))) => {
@@ -153,30 +231,29 @@ impl Runner<'_> {
             }
         }
     }
+}
 
-    /// What it came to; nothing when it was told to stop.
-    fn run_one(
+impl Keep for Folders<'_> {
+    fn has(&self, run: &PlannedRun, stop: Stop) -> Result<bool, aerofed::Error> {
+        Ok(StoredRun::find_unless(stop, self.0, run)?.is_some())
+    }
+
+    fn keep(
         &self,
+        runner: &Runner,
         run: &PlannedRun,
-        folder: &Path,
         watch: Watch,
     ) -> Result<Option<Came>, aerofed::Error> {
-        let path = folder.join(run.folder_name());
-        let set_up = |scenario: &ValidScenario| {
-            let method = self.registry.method(scenario)?;
-            let builder = Simulation::builder(scenario).threads(1);
-            Ok((builder.data(self.store.get(scenario)?).build()?, method))
-        };
+        let path = self.0.join(run.folder_name());
+        let set_up = |scenario: &ValidScenario| runner.set_up(scenario);
         let keeping = Keeping {
             checkpoint_every: 0,
-            stop: Some(self.stop),
+            stop: Some(runner.stop),
             ..Keeping::default()
         };
         let mut session = match Session::begin_or_resume(&path, &run.scenario, keeping, set_up) {
             // Another process has finished it since it was missing.
-            Err(aerofed::Error::Output { .. })
-                if StoredRun::find_unless(&|| self.is_stopped(), folder, run)?.is_some() =>
-            {
+            Err(aerofed::Error::Output { .. }) if self.has(run, &|| runner.is_stopped())? => {
                 return Ok(Some(Came::Found));
             }
             other => other?,
@@ -190,7 +267,7 @@ impl Runner<'_> {
                     return Err(error);
                 }
             }
-            if self.is_stopped() && !session.is_over() {
+            if runner.is_stopped() && !session.is_over() {
                 session.set_down()?;
                 return Ok(None);
             }
@@ -210,12 +287,6 @@ struct Work<'a> {
     done: Mutex<Done>,
     /// A failure of the input or the disk would meet every other run as well.
     hopeless: AtomicBool,
-}
-
-/// How a run came about.
-enum Came {
-    Finished(Box<Summary>),
-    Found,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -91,10 +91,16 @@ impl StoredRun {
     /// A run that was read before.
     #[must_use]
     pub fn of(log: &RunLog) -> Self {
+        Self::of_rounds(log.summary.clone(), &log.records)
+    }
+
+    /// A run that is in memory, and in no folder.
+    #[must_use]
+    pub fn of_rounds(summary: Summary, records: &[RoundRecord]) -> Self {
         Self {
             folder: PathBuf::new(),
-            summary: log.summary.clone(),
-            curve: curve(&log.records),
+            summary,
+            curve: curve(records),
         }
     }
 

@@ -43,7 +43,7 @@ pub struct TidyTables {
 }
 
 #[rustfmt::skip]
-static WHO: [Column; 5] = [
+pub(super) static WHO: [Column; 5] = [
     Column::new("experiment", Text, "", "The experiment's name; the scenario's in a comparison"),
     Column::new("panels", List, "", "Panels of its figure that show the run: a, b, ..."),
     Column::new("label", Text, "", "What the method is called"),
@@ -52,7 +52,7 @@ static WHO: [Column; 5] = [
 ];
 
 #[rustfmt::skip]
-static RUN: [Column; 21] = [
+pub(super) static RUN: [Column; 21] = [
     Column::new("target", Number, "", "The accuracy asked for, 0 to 1"),
     Column::new("target_on", Text, "", "Which accuracy it is held against: test or validation"),
     Column::new("smooth", Integer, "rounds", "Over how many rounds that is averaged"),
@@ -91,7 +91,7 @@ static ROUND: [Column; 8] = [
 /// What stands for the columns of what was varied where they are not known.
 pub const VARIED: &str = "PATH";
 
-fn varied_column(name: &str) -> Column {
+pub(super) fn varied_column(name: &str) -> Column {
     let unit = match name.rsplit('_').next() {
         Some("s") => "s",
         Some("j") => "J",
@@ -171,7 +171,11 @@ impl TidyTables {
         for row in rows {
             let who = tables.who(row);
             for &target in &row.targets {
-                tables.runs += &line(who.iter().cloned().chain(run_cells(row, target)));
+                tables.runs += &line(who.iter().cloned().chain(run_cells(
+                    row.run,
+                    target,
+                    &row.folder,
+                )));
             }
             for cells in round_cells(row) {
                 tables.curves += &line(who.iter().cloned().chain(cells));
@@ -197,8 +201,10 @@ impl TidyTables {
     }
 }
 
-fn run_cells(row: &TidyRun, target: f64) -> Vec<String> {
-    let (run, summary) = (row.run, &row.run.summary);
+/// What a run tells about itself and an accuracy to reach, cell by cell.
+#[must_use]
+pub fn run_cells(run: &StoredRun, target: f64, folder: &str) -> Vec<String> {
+    let summary = &run.summary;
     let stand = |stand: Option<&Stand>| {
         [
             number(stand.map(|stand| stand.round)),
@@ -226,7 +232,7 @@ fn run_cells(row: &TidyRun, target: f64) -> Vec<String> {
         summary.updates_computed.to_string(),
         summary.updates_lost.to_string(),
         word(summary.stopped_by),
-        row.folder.clone(),
+        folder.into(),
     ]);
     cells
 }
@@ -321,7 +327,7 @@ fn split(setting: &str) -> (&str, &str) {
 }
 
 /// A value as a setting gives it: TOML, or text without quotes.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let table = read(&format!("value = {text}"));
     table.get("value").map_or(text.into(), shown)
 }

@@ -1,4 +1,4 @@
-// Curves with bands, and groups of bars with whiskers.
+// Curves with bands, groups of bars with whiskers, and dots.
 
 /** Two seeds have intervals of many times their distance: a band of those hides all the rest. */
 const BAND_SEEDS = 3;
@@ -36,6 +36,7 @@ class Chart {
   legendEntry(series, index) {
     const sample = make("svg", { viewBox: "0 0 26 12", "aria-hidden": "true" }, this.data.kind === "bars"
       ? make("rect", { x: 6, width: 14, height: 12, rx: 2, style: `fill:${colour(series.colour)};opacity:${series.opacity}` })
+      : this.data.kind === "dots" ? make("circle", { cx: 13, cy: 6, r: 4.5, style: `fill:${colour(series.colour)};opacity:${series.opacity}` })
       : make("line", { x1: 0, x2: 26, y1: 6, y2: 6, "stroke-width": 3, "stroke-dasharray": series.dash, style: `stroke:${colour(series.colour)};opacity:${series.opacity}` }));
     return make("button", { type: "button", "aria-pressed": true, onclick: (event) => {
       const shown = this.hidden.delete(index);
@@ -84,6 +85,8 @@ class Chart {
     }
     if (bars) { from -= 0.5; to += 0.5; }
     if (to === from) to = from + 1;
+    // No dot is cut in half.
+    if (this.data.kind === "dots") [from, to] = [from - 0.03 * (to - from), to + 0.03 * (to - from)];
     const x = (value) => mix(frame.left, frame.right, (value - from) / (to - from));
     const [bottom, top] = [yTicks[0], yTicks[yTicks.length - 1]];
     const y = (value) => mix(frame.bottom, frame.top, (clamp(value, bottom, top) - bottom) / (top - bottom));
@@ -109,7 +112,7 @@ class Chart {
 
     this.sheet.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.sheet.setAttribute("height", height);
-    const marks = bars ? this.bars() : [...this.curves(), ...this.ends()];
+    const marks = bars ? this.bars() : this.data.kind === "dots" ? this.dots() : [...this.curves(), ...this.ends()];
     this.note.textContent = bars || !this.shown().some((series) => apart(series)) ? ""
       : "○ the first of the runs behind a curve ends, ◆ the last: each keeps its last accuracy from its end on.";
     this.mark = make("g", { "aria-hidden": "true" });
@@ -158,7 +161,7 @@ class Chart {
   picture() {
     const { width, height } = this.sheet.viewBox.baseVal;
     this.point(null);
-    const names = this.data.series.length > 1 ? this.shown().map((series) => ({ ...series, line: this.data.kind !== "bars" })) : [];
+    const names = this.data.series.length > 1 ? this.shown().map((series) => ({ ...series, line: this.data.kind === "lines" })) : [];
     return sheetOf(this.data.title, width, height, [standalone(this.sheet)], names, this.note.textContent);
   }
 
@@ -186,6 +189,12 @@ class Chart {
         ...(points.length <= 40 ? points.map((p) => make("circle", { cx: x(p[0]), cy: y(p[1]), r: 2.6, style: `fill:${colour(series.colour)}` })) : []),
       ];
     });
+  }
+
+  dots() {
+    const { x, y } = this;
+    return this.shown().map((series) => make("g", { style: `fill:${colour(series.colour)};opacity:${series.opacity}` },
+      ...series.points.filter((p) => p[1] !== null).map((p) => make("circle", { cx: x(p[0]).toFixed(1), cy: y(p[1]).toFixed(1), r: 3.2 }))));
   }
 
   bars() {
@@ -246,7 +255,7 @@ class Chart {
     const rows = [];
     for (const series of this.shown()) {
       const points = series.points.filter((p) => p[1] !== null);
-      const found = this.data.kind === "bars" || xAxis.ticks.length ? points.find((p) => p[0] === at) : points.findLast((p) => p[0] <= at);
+      const found = this.data.kind !== "lines" || xAxis.ticks.length ? points.find((p) => p[0] === at) : points.findLast((p) => p[0] <= at);
       if (!found) continue;
       if (this.data.kind !== "bars") this.mark.append(make("circle", { cx: x(found[0]), cy: y(found[1]), r: 4.5, style: `fill:${colour(series.colour)};stroke:var(--card);stroke-width:1.5` }));
       const interval = found[2] === null ? "" : `${number(found[2])} – ${number(found[3])}`;

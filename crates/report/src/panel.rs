@@ -1,4 +1,4 @@
-//! One plot of results on paper: curves with bands, or groups of bars with whiskers.
+//! One plot of results on paper: curves with bands, groups of bars with whiskers, or dots.
 
 use aerofed_experiment::results::{Axis as PanelAxis, Panel, PanelKind, Point, Series};
 use aerofed_experiment::statistics::Estimate;
@@ -108,6 +108,7 @@ pub fn panel_svg(panel: &Panel) -> String {
         match panel.kind {
             PanelKind::Lines => plot.curve(&mut svg, series, of),
             PanelKind::Bars => plot.bars(&mut svg, series, place, of),
+            PanelKind::Dots => plot.dots(&mut svg, series, of),
         }
     }
     if panel.kind == PanelKind::Lines {
@@ -149,7 +150,12 @@ impl Plot {
         let places = places.chain(panel.x.ticks.iter().map(|tick| tick.at));
         let bars = panel.kind == PanelKind::Bars;
         let (from, to) = range(places);
-        let room = if bars { 0.5 } else { 0.0 };
+        let room = match panel.kind {
+            PanelKind::Bars => 0.5,
+            PanelKind::Lines => 0.0,
+            // No dot is cut in half.
+            PanelKind::Dots => 0.03 * (to - from),
+        };
         let x = ((from - room) / units.0.size, (to + room) / units.0.size);
         let possible = possible(panel);
         let shown = span(panel, possible);
@@ -231,6 +237,15 @@ impl Plot {
             line.iter().for_each(|&at| svg.circle(at, 2.4, ""));
             svg.close();
         }
+    }
+
+    fn dots(&self, svg: &mut Svg, series: &Series, of: usize) {
+        let look = look_among(series.style, of);
+        svg.open(&format!("fill=\"{}\"{}", look.colour, faint(look.opacity)));
+        for (x, y) in known(&series.points) {
+            svg.circle((self.x(x), self.y(y.mean)), 3.0, "");
+        }
+        svg.close();
     }
 
     /// Where the first and the last run end, on the curve.
@@ -409,6 +424,13 @@ fn legend(svg: &mut Svg, panel: &Panel) {
                 svg.rect(
                     swatch,
                     &format!("fill=\"{colour}\" stroke=\"{FAINT}\"{faint}"),
+                );
+            }
+            PanelKind::Dots => {
+                svg.circle(
+                    (LEGEND + 12.0, middle),
+                    4.0,
+                    &format!("fill=\"{colour}\"{faint}"),
                 );
             }
         }

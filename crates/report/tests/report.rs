@@ -210,20 +210,23 @@ const HOSTILE: &str = "</script><script>alert(1)</script>|";
 
 fn panel(kind: PanelKind) -> Panel {
     let (x, y) = match kind {
-        PanelKind::Lines => (axis("energy", "J", &[]), axis("test accuracy", "", &[])),
+        PanelKind::Lines | PanelKind::Dots => {
+            (axis("energy", "J", &[]), axis("test accuracy", "", &[]))
+        }
         PanelKind::Bars => (
             axis("data set", "", &["MNIST", "Fashion-MNIST"]),
             axis("time to 90 %", "s", &[]),
         ),
     };
     let (first, second) = match kind {
-        PanelKind::Lines => ([0.2, 0.8], [0.1, 0.5]),
+        PanelKind::Lines | PanelKind::Dots => ([0.2, 0.8], [0.1, 0.5]),
         PanelKind::Bars => ([120.0, 300.0], [240.0, 900.0]),
     };
     Panel {
         id: match kind {
             PanelKind::Lines => "a".into(),
             PanelKind::Bars => "b".into(),
+            PanelKind::Dots => "c".into(),
         },
         title: "CNN on MNIST".into(),
         kind,
@@ -250,12 +253,17 @@ fn results() -> Results {
         version: "0.1.0".into(),
         scale: Scale::Quick,
         seeds: vec![1, 2, 3],
+        sources: String::new(),
         experiments: Vec::new(),
         figures: vec![Figure {
             id: "fig5".into(),
             title: HOSTILE.into(),
             caption: "Four thousand samples.".into(),
-            panels: vec![panel(PanelKind::Lines), panel(PanelKind::Bars)],
+            panels: vec![
+                panel(PanelKind::Lines),
+                panel(PanelKind::Bars),
+                panel(PanelKind::Dots),
+            ],
             maps: vec![Map {
                 title: "after UAV 4 was lost".into(),
                 width_m: 2e4,
@@ -350,8 +358,8 @@ fn results_become_figures_beside_claims() {
     let data = data(&html);
     let charts = data["charts"].as_array().unwrap();
     assert_eq!(
-        (&charts[0]["kind"], &charts[1]["kind"]),
-        (&"lines".into(), &"bars".into())
+        [0, 1, 2].map(|chart: usize| charts[chart]["kind"].as_str().unwrap()),
+        ["lines", "bars", "dots"]
     );
     let view = &charts[0]["views"][0];
     assert_eq!(
@@ -386,7 +394,10 @@ fn results_become_figures_beside_claims() {
 
     let figures = report.figures();
     let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["fig5-a.svg", "fig5-b.svg", "results.md"]);
+    assert_eq!(
+        names,
+        ["fig5-a.svg", "fig5-b.svg", "fig5-c.svg", "results.md"]
+    );
 }
 
 #[test]

@@ -1,28 +1,29 @@
-//! Many runs at once: what `compare` and `reproduce` share.
+//! Many runs at once: what `compare`, `reproduce` and `sweep` share.
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use aerofed::learn::DataStore;
 use aerofed::method::Registry;
 use aerofed_experiment::plan::{PlannedRun, distinct};
-use aerofed_experiment::runner::{Done, News, Runner};
+use aerofed_experiment::runner::{Done, News, Runner, Watch};
+use aerofed_experiment::sweep::{RowFiles, RowKeeper};
 use aerofed_report::units::{counted, counted_are};
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::run::interruption;
-use super::run::round_line;
+use super::engine::{EngineArgs, Plan};
+use super::run::{AFTER_THIS_ROUND, interruption, round_line};
 use crate::console::{self, Interrupted};
 use crate::numbers::whole;
 
 #[derive(Args)]
 pub(crate) struct BatchArgs {
     /// Runs at a time, each on one thread; the results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024), overrides_with = "jobs")]
     jobs: Option<u16>,
     /// No progress, no remarks but where the results are
     #[arg(long, short)]
@@ -33,26 +34,61 @@ pub(crate) struct BatchArgs {
 }
 
 impl BatchArgs {
-    /// Does what `folder` does not hold yet.
-    pub(crate) fn run(
-        &self,
-        registry: &Registry,
-        runs: &[&PlannedRun],
-        folder: &Path,
-    ) -> Result<Done> {
+    /// Does what is missing: in this process, or by an engine.
+    pub(crate) fn run(&self, work: &Work) -> Result<Done> {
+        let told = match work.engine.is_remote() {
+            true => "leaving the tasks to themselves",
+            false => AFTER_THIS_ROUND,
+        };
+        let stop = interruption(told)?;
+        if work.engine.is_remote() {
+            work.engine.run(&Plan {
+                out: work.out,
+                runs: work.runs.len(),
+                tasks: match work.kept {
+                    // A run of its own for each task, which fails and is done again alone.
+                    Kept::Folders(_) => MOST_TASKS,
+                    // Small runs: a task is worth the start of a process.
+                    Kept::Rows(_) => ROW_TASKS,
+                },
+                missing: &|| work.kept.missing(work.runs, &stop),
+                cores: self.jobs.unwrap_or(1),
+                quiet: self.quiet,
+                stop: &stop,
+            })?;
+        }
+        let mine = match work.divided {
+            true => work.runs.to_vec(),
+            false => work.engine.part_of(work.runs),
+        };
+        let mine = distinct(mine);
         let jobs = match self.jobs {
             Some(jobs) => usize::from(jobs),
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
-        let stop = interruption()?;
-        let progress = Progress::start(&distinct(runs.iter().copied()), self);
+        let progress = Progress::start(&mine, self, work.kept.lines(mine.len()));
         let runner = Runner {
-            registry,
+            registry: work.registry,
             store: &DataStore::new(),
             jobs,
             stop: &stop,
         };
-        let done = runner.run_missing(runs, folder, &|run, news| progress.hear(run, &news));
+        let watch: Watch = &|run, news| progress.hear(run, &news);
+        let done = match &work.kept {
+            Kept::Folders(folder) => runner.run_missing(&mine, folder, watch),
+            Kept::Rows(rows) => {
+                // Those that an engine has done since are there as well.
+                let (known, _) = rows.files.read()?;
+                let keeper = RowKeeper {
+                    files: rows.files,
+                    known: &known,
+                    target: rows.target,
+                };
+                let done = runner.run_missing_in(&mine, &keeper, watch);
+                rows.files.sync()?;
+                done
+            }
+        };
         progress.finish();
         Ok(done?)
     }
@@ -86,7 +122,11 @@ impl BatchArgs {
             return Err(anyhow::Error::new(error).context(context));
         }
         if done.interrupted {
-            let rest = "those under way were set down: the same command does the rest";
+            // Rows stand beside what is summed up, folders of runs in one of their own.
+            let rest = match folder.ends_with("runs") {
+                true => "those under way were set down: the same command does the rest",
+                false => "the same command does the rest",
+            };
             return Err(Interrupted(format!("; {kept}, {rest}")).into());
         }
         if !self.quiet {
@@ -97,10 +137,77 @@ impl BatchArgs {
     }
 }
 
+/// Most tasks of an array: what Slurm takes unless it is told otherwise.
+const MOST_TASKS: usize = 1_000;
+/// Tasks that small runs are divided into.
+const ROW_TASKS: usize = 64;
+
+/// What is to be done.
+pub(crate) struct Work<'a> {
+    /// The methods that scenarios may name.
+    pub(crate) registry: &'a Registry,
+    /// The runs; each is done once.
+    pub(crate) runs: &'a [&'a PlannedRun],
+    /// The folder of the results.
+    pub(crate) out: &'a Path,
+    /// How finished runs are kept.
+    pub(crate) kept: Kept<'a>,
+    /// Whether `runs` are those of the shard that was asked for, rather than all.
+    pub(crate) divided: bool,
+    /// Who does them.
+    pub(crate) engine: &'a EngineArgs,
+}
+
+/// How finished runs are kept.
+pub(crate) enum Kept<'a> {
+    /// A folder each, below this one.
+    Folders(&'a Path),
+    /// A row each.
+    Rows(RowKept<'a>),
+}
+
+/// Where rows are, and the accuracy whose cost they have.
+pub(crate) struct RowKept<'a> {
+    pub(crate) files: &'a RowFiles,
+    pub(crate) target: f64,
+}
+
+impl Kept<'_> {
+    /// The places of runs that are not there, without a closer look.
+    fn missing(&self, runs: &[&PlannedRun], stop: &AtomicBool) -> Result<Vec<usize>> {
+        let stop = &|| stop.load(Ordering::Relaxed);
+        let there: Vec<bool> = match self {
+            Self::Folders(folder) => {
+                let is_there = |run: &&PlannedRun| folder.join(run.folder_name()).is_dir();
+                runs.iter().map(is_there).collect()
+            }
+            Self::Rows(rows) => {
+                let (known, _) = rows.files.read()?;
+                let is_there =
+                    |run: &&PlannedRun| Ok(known.contains_key(&RowKeeper::key(run, stop)?));
+                let there: Result<_, aerofed::Error> = runs.iter().map(is_there).collect();
+                there?
+            }
+        };
+        let places = there.into_iter().enumerate();
+        Ok(places.filter(|(_, there)| !there).map(|(p, _)| p).collect())
+    }
+
+    /// Of how many runs a line tells in a log file.
+    fn lines(&self, runs: usize) -> usize {
+        match self {
+            Self::Folders(_) => 1,
+            Self::Rows(_) => runs.div_ceil(20).max(1),
+        }
+    }
+}
+
 /// A bar over the rounds of all runs for a person, a line for each run in a log file.
 struct Progress {
     bar: Option<ProgressBar>,
     lines: bool,
+    /// Of how many runs a line tells.
+    every: usize,
     every_round: bool,
     /// Whether troubles of runs are told.
     told: bool,
@@ -114,7 +221,7 @@ struct State {
 }
 
 impl Progress {
-    fn start(runs: &[&PlannedRun], args: &BatchArgs) -> Self {
+    fn start(runs: &[&PlannedRun], args: &BatchArgs, every: usize) -> Self {
         let bar = (!args.quiet && !args.verbose && console::is_watched()).then(|| {
             let rounds: usize = runs.iter().map(|run| run.scenario.stop.max_rounds).sum();
             let template = "{msg} [{bar:30}] {percent} %  {elapsed} so far, ETA {eta}";
@@ -126,8 +233,10 @@ impl Progress {
         });
         Self {
             lines: !args.quiet && bar.is_none(),
+            every,
             every_round: args.verbose,
-            told: !args.quiet,
+            // One in a thousand small runs that goes wrong is no news.
+            told: !args.quiet && every == 1,
             bar,
             state: Mutex::new(State {
                 finished: 0,
@@ -188,7 +297,7 @@ impl Progress {
                 if let Some(bar) = &self.bar {
                     bar.inc(left as u64);
                 }
-                if self.lines {
+                if self.lines && (finished % self.every == 0 || finished == of) {
                     console::message(&format!(
                         "run {finished}/{of}  {}  {}, accuracy {:.1} %",
                         run.folder_name(),

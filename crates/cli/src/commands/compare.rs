@@ -1,23 +1,22 @@
 //! `aerofed compare`
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use aerofed::disk::{place_file, replace_file};
+use aerofed::Scenario;
+use aerofed::disk::replace_file;
 use aerofed::method::Registry;
 use aerofed::record::schema::to_json;
 use aerofed::scenario::TargetOn;
-use aerofed::{Error, Scenario};
-use aerofed_experiment::check_place;
 use aerofed_experiment::comparison::{Comparison, panels};
 use aerofed_experiment::plan::{ComparePlan, Contender, digest};
-use aerofed_experiment::stored::first_difference;
 use aerofed_experiment::tidy::{files, of_comparison};
 use aerofed_report::{Report, panel_svg};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::batch::BatchArgs;
+use super::batch::{BatchArgs, Kept, Work};
+use super::engine::EngineArgs;
+use super::outputs::{check_data, claim, folder, release};
 use super::scenario;
 use crate::console::{self, BadInput};
 use crate::numbers::{number, seed, seed_count, smooth_rounds};
@@ -75,13 +74,15 @@ pub(crate) struct CompareArgs {
     #[arg(long = "set", value_name = "PATH=VALUE")]
     settings: Vec<String>,
     /// Where to write, and to look for finished runs [default: runs/compare-SCENARIO-HASH]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", overrides_with = "out")]
     out: Option<PathBuf>,
     /// Print all statistics as one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     batch: BatchArgs,
+    #[command(flatten)]
+    engine: EngineArgs,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -99,35 +100,40 @@ const SMOOTH: usize = 3;
 const MARK: &str = "scenario.toml";
 
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
+    args.engine.check()?;
     let registry = Registry::builtin();
     let plan = plan(args, &registry)?;
     let runs = plan.runs(&registry)?;
     let shared = plan.shared_text()?;
-    let out = match &args.out {
-        Some(path) if path.as_os_str().is_empty() => {
-            return Err(BadInput("`--out` is empty, allowed: a folder".into()).into());
-        }
-        Some(path) => path.clone(),
-        None => {
-            let name = format!("compare-{}-{}", plan.base.name, &digest(&shared)[..6]);
-            PathBuf::from("runs").join(name)
-        }
-    };
+    let out = folder(args.out.as_ref(), || {
+        let name = format!("compare-{}-{}", plan.base.name, &digest(&shared)[..6]);
+        PathBuf::from("runs").join(name)
+    })?;
     let runs: Vec<_> = runs.iter().flatten().collect();
     args.batch.warn(&runs);
     let new = !out.join(MARK).exists();
     if new {
         check_data(&plan.base)?;
     }
-    claim(&out, &shared)?;
-    let folder = out.join("runs");
-    let done = args.batch.run(&registry, &runs, &folder)?;
+    claim(&out, MARK, "comparison", &shared)?;
+    let runs_folder = out.join("runs");
+    let done = args.batch.run(&Work {
+        registry: &registry,
+        runs: &runs,
+        out: &out,
+        kept: Kept::Folders(&runs_folder),
+        divided: false,
+        engine: &args.engine,
+    })?;
     if new && done.ran == 0 && !done.failures.is_empty() {
-        release(&out, &folder);
+        release(&out, MARK);
     }
-    args.batch.conclude(done, &folder)?;
+    args.batch.conclude(done, &runs_folder)?;
+    if args.engine.is_part(args.batch.quiet) {
+        return Ok(());
+    }
 
-    let stored = plan.stored(&registry, &folder)?;
+    let stored = plan.stored(&registry, &runs_folder)?;
     let comparison = Comparison::new(&plan, &stored);
     let markdown = comparison.markdown();
     let json = serde_json::to_string_pretty(&comparison)?;
@@ -193,14 +199,6 @@ fn plan(args: &CompareArgs, registry: &Registry) -> Result<ComparePlan> {
     )?)
 }
 
-/// Removes a new folder in which nothing came about, so that it does not refuse the corrected command.
-fn release(out: &Path, runs: &Path) {
-    // Best effort: what is not empty stays, and there is an error to report already.
-    if fs::remove_dir(runs).is_ok() && fs::remove_file(out.join(MARK)).is_ok() {
-        _ = fs::remove_dir(out);
-    }
-}
-
 /// Refuses settings that a comparison would overrule.
 fn check_settings(args: &CompareArgs) -> Result<()> {
     for setting in &args.settings {
@@ -215,49 +213,6 @@ fn check_settings(args: &CompareArgs) -> Result<()> {
         };
         let reason = format!("`--set {setting}` has no effect here, allowed: {instead}");
         return Err(BadInput(reason).into());
-    }
-    Ok(())
-}
-
-/// Refuses data that are not there.
-fn check_data(scenario: &Scenario) -> Result<()> {
-    let dir = &scenario.data.dir;
-    if dir.as_os_str().is_empty() || dir.is_dir() {
-        return Ok(());
-    }
-    let reason = format!("`data.dir` is {:?}, allowed: a folder that exists", dir);
-    Err(BadInput(reason).into())
-}
-
-/// Makes the folder this comparison's, or refuses one that is another's.
-fn claim(out: &Path, shared: &str) -> Result<()> {
-    let refuse = |reason: String| Error::Output {
-        path: out.into(),
-        reason,
-    };
-    check_place(out, MARK, "comparison")?;
-    let mark = out.join(MARK);
-    if !mark.exists() {
-        fs::create_dir_all(out).map_err(Error::io("create", out))?;
-        if place_file(&mark, shared.as_bytes())? {
-            return Ok(());
-        }
-        // Another process was faster: the folder is this comparison's if it is the same.
-    }
-    // Runs and reproductions have files of that name or may have: these are theirs alone.
-    if let Some(theirs) = ["summary.json", "request.json"]
-        .iter()
-        .find(|name| out.join(name).exists())
-    {
-        let reason = format!("holds a run or a reproduction ({theirs}); choose another");
-        return Err(refuse(reason).into());
-    }
-    let there = fs::read_to_string(&mark).map_err(Error::io("read", &mark))?;
-    if there != shared {
-        let difference = first_difference(&there, shared);
-        let reason =
-            format!("holds a comparison in another scenario ({difference}); choose another");
-        return Err(refuse(reason).into());
     }
     Ok(())
 }

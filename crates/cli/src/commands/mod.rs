@@ -3,9 +3,11 @@
 pub(crate) mod allocate;
 mod batch;
 pub(crate) mod bench;
+pub(crate) mod calibrate;
 pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod deploy;
+mod engine;
 pub(crate) mod manual;
 pub(crate) mod merge;
 pub(crate) mod methods;
@@ -15,6 +17,7 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod scenario;
+pub(crate) mod sweep;
 
 use anyhow::Result;
 
@@ -25,6 +28,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<()> {
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Methods(args) => methods::run(&args),
@@ -33,6 +37,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<()> {
         Command::Allocate(args) => allocate::run(&args),
         Command::Deploy(args) => deploy::run(&args),
         Command::Pretrain(args) => pretrain::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::Bench(args) => bench::run(args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),

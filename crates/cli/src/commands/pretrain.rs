@@ -80,7 +80,7 @@ pub(crate) fn run(args: &PretrainArgs) -> Result<()> {
         updates: args.updates as usize,
     };
     let bar = progress_bar(plan.episodes, args.quiet);
-    let interrupted = run::interruption()?;
+    let interrupted = run::interruption(run::AFTER_THIS_ROUND)?;
     let turns = Mutex::new(Vec::new());
     let agent = pretrain(&scenario, &plan, |event| {
         match event {

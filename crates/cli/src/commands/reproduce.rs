@@ -18,7 +18,9 @@ use aerofed_report::units::{counted, counted_are};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use super::batch::BatchArgs;
+use super::batch::{BatchArgs, Kept, Work};
+use super::engine::EngineArgs;
+use super::outputs::folder;
 use crate::console::{self, BadInput};
 use crate::numbers::{rounds, seed, seed_count, smooth_rounds};
 
@@ -61,20 +63,19 @@ pub(crate) struct ReproduceArgs {
     /// [default: the experiment's `stop.smooth`, which is 1 for the paper's: the first crossing]
     #[arg(long, value_name = "N", value_parser = smooth_rounds)]
     smooth: Option<usize>,
-    /// Do every N-th run only, as in 1/4: `aerofed merge` joins the parts
-    #[arg(long, value_name = "I/N", value_parser = shard)]
-    shard: Option<(usize, usize)>,
     /// Folder of images for the experiments that need one, a subfolder for each class
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// Where to write, and to look for finished runs [default: results/SCALE]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", overrides_with = "out")]
     out: Option<PathBuf>,
     /// Print results.json as one JSON object
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     batch: BatchArgs,
+    #[command(flatten)]
+    engine: EngineArgs,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -85,20 +86,11 @@ enum ScaleName {
     Paper,
 }
 
-fn shard(text: &str) -> Result<(usize, usize), String> {
-    let numbers = text
-        .split_once('/')
-        .and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-    match numbers {
-        Some((i, n)) if (1..=n).contains(&i) => Ok((i, n)),
-        _ => Err("allowed: I/N with I from 1 to N, as in 1/4".into()),
-    }
-}
-
 pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     if args.list {
         return list();
     }
+    args.engine.check()?;
     let experiments = texts(&args.experiments)?;
     let request = Request {
         scale: match args.scale {
@@ -118,14 +110,10 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     }
     let registry = Registry::builtin();
     let reproduction = Reproduction::new(&registry, &request)?;
-    let out = match (&args.out, args.scale) {
-        (Some(path), _) if path.as_os_str().is_empty() => {
-            return Err(BadInput("`--out` is empty, allowed: a folder".into()).into());
-        }
-        (Some(path), _) => path.clone(),
-        (None, ScaleName::Quick) => "results/quick".into(),
-        (None, ScaleName::Paper) => "results/paper".into(),
-    };
+    let out = folder(args.out.as_ref(), || match args.scale {
+        ScaleName::Quick => "results/quick".into(),
+        ScaleName::Paper => "results/paper".into(),
+    })?;
     if let [skipped, ..] = reproduction.skipped()
         && reproduction.skipped().len() == request.experiments.len()
     {
@@ -141,14 +129,20 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     }
     args.batch.warn(&reproduction.runs());
     request.write(&out)?;
-    let runs = match args.shard {
-        Some((shard, of)) => reproduction.shard(shard, of),
-        None => reproduction.runs(),
-    };
-    let folder = out.join("runs");
-    let done = args.batch.run(&registry, &runs, &folder)?;
+    let runs_folder = out.join("runs");
+    let done = args.batch.run(&Work {
+        registry: &registry,
+        runs: &reproduction.runs(),
+        out: &out,
+        kept: Kept::Folders(&runs_folder),
+        divided: false,
+        engine: &args.engine,
+    })?;
+    if args.engine.runs_only {
+        return args.batch.conclude(done, &runs_folder);
+    }
     let results = write_results(&out, &reproduction)?;
-    args.batch.conclude(done, &folder)?;
+    args.batch.conclude(done, &runs_folder)?;
     if args.json {
         console::result(&serde_json::to_string(&results)?)?;
     } else {

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use aerofed::record::schema::{FileSchema, run_files};
+use aerofed_experiment::sweep::file as sweep_file;
 use aerofed_experiment::tidy::{VARIED, files};
 use serde_json::Value;
 
@@ -31,6 +32,9 @@ const OTHERS: &str = "
 | `compare.json` | all statistics of a comparison; its fields are told in `crates/experiment/src/comparison.rs` |
 | `results.json` | figures, tables, claims and an index of the runs; `crates/experiment/src/results.rs` |
 | `request.json` | what a reproduction was asked for |
+| `sweep.toml` | what all runs of a sweep share |
+| `rows/N.csv` | runs of a sweep that have no folder, as they were finished; a process has a file of its own |
+| `engine/job.json`, `engine/task.sh`, `engine/logs/` | the task array that was submitted last, what each task runs, what tasks said |
 ";
 
 fn section(file: &FileSchema) -> String {
@@ -56,6 +60,8 @@ fn page() -> String {
     );
     let all = files(&[VARIED.into()], true);
     all.iter().for_each(|file| text += &section(file));
+    text += "\n## Of a sweep\n\nThe same table is in `sweep.parquet`, where the columns of what is varied are numbers if all values are.\n";
+    text += &section(&sweep_file(&[VARIED.into()]));
     text + OTHERS
 }
 

@@ -32,4 +32,5 @@ mod resume;
 mod run;
 mod settings;
 mod statistics;
+mod sweep;
 mod terminal;

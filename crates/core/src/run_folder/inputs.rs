@@ -81,7 +81,10 @@ fn named(scenario: &Scenario) -> Vec<(&'static str, &Path)> {
 
 /// Names, sizes and bytes of all files that the scenario names: of a folder, those that are loaded from it. None when it
 /// names none, or one is not there.
-fn checksum(scenario: &Scenario, stop: Stop) -> Result<Option<String>, Error> {
+///
+/// # Errors
+/// When one cannot be read; and when it is told to stop.
+pub fn checksum(scenario: &Scenario, stop: Stop) -> Result<Option<String>, Error> {
     let named = named(scenario);
     if named.is_empty() || !named.iter().all(|(_, path)| path.exists()) {
         return Ok(None);

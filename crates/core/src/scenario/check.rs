@@ -124,6 +124,7 @@ impl Scenario {
         self.check_nature()?;
         self.check_data()?;
         self.check_learning()?;
+        self.check_learner()?;
         self.check_methods()?;
         self.check_faults()?;
         let policy = Policy::of(&self.td3).map_err(|error| {
@@ -132,12 +133,21 @@ impl Scenario {
         })?;
         let start = self.read_start()?;
         let tracks = self.read_tracks()?;
+        let law = self.read_law().map_err(|reason| {
+            let allowed = format!("empty, or a law that `aerofed calibrate` wrote ({reason})");
+            bad(
+                "surrogate.law",
+                format_args!("{:?}", self.surrogate.law),
+                allowed,
+            )
+        })?;
         Ok(ValidScenario {
             scenario: self,
             policy,
             start,
             tracks,
             places,
+            law,
         })
     }
 

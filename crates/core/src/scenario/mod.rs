@@ -16,7 +16,9 @@ mod diagnose;
 mod faults;
 mod fields;
 mod flight;
+mod law;
 mod layers;
+mod learner;
 mod library;
 mod methods;
 mod mobility;
@@ -48,6 +50,8 @@ pub use decisions::{
 pub use faults::{Fault, Moment};
 pub use fields::Change;
 pub use flight::{Flight, FlightPower, RotaryWing};
+pub use law::{Law, LawFile, LawGroup, LawNumbers};
+pub use learner::{Learner, Sampled, Surrogate};
 pub use library::{BUILT_IN, DEFAULTS, PAPER, QUICKSTART, built_in, first_sentence};
 pub use methods::{Ahfed, Fedprox, Methods, Oort};
 pub use mobility::Mobility;
@@ -69,6 +73,8 @@ pub struct Scenario {
     pub seed: u64,
     /// The method's registered name; whether there is one of that name, a registry says.
     pub method: String,
+    /// Whether devices train, or accuracy follows a law.
+    pub learner: Learner,
     /// Which UAV merges the edge models.
     pub aggregator: Aggregator,
     /// What goes wrong on purpose.
@@ -99,6 +105,10 @@ pub struct Scenario {
     pub codec: Codec,
     /// How it is trained.
     pub training: Training,
+    /// The law of a learner that does not train.
+    pub surrogate: Surrogate,
+    /// How many devices of a learner train that trains some.
+    pub sampled: Sampled,
     /// What a joule and a second are worth.
     pub weights: Weights,
     /// Where UAVs go when one of them left or came back.
@@ -131,6 +141,8 @@ pub struct ValidScenario {
     tracks: Option<Arc<Tracks>>,
     /// Where things are.
     places: Places,
+    /// What `surrogate.law` names, as it holds for this scenario.
+    law: Option<Law>,
 }
 
 impl ValidScenario {
@@ -150,6 +162,21 @@ impl ValidScenario {
     #[must_use]
     pub fn tracks(&self) -> Option<&Arc<Tracks>> {
         self.tracks.as_ref()
+    }
+
+    /// What accuracy follows where nobody trains; none where devices train.
+    #[must_use]
+    pub fn law(&self) -> Option<&Law> {
+        self.law.as_ref()
+    }
+
+    /// The same without training, by one of these laws and for so many rounds whatever it reaches; none where the file has none.
+    pub(crate) fn dry(mut self, laws: &LawFile, rounds: usize) -> Option<Self> {
+        self.scenario.learner = Learner::Surrogate;
+        self.scenario.stop.max_rounds = rounds;
+        self.scenario.stop.target_accuracy = 1.0;
+        self.law = Some(laws.of(&self.scenario)?);
+        Some(self)
     }
 
     /// Where things are, in metres.
@@ -202,6 +229,20 @@ pub enum DataSet {
     Idx,
     /// Any folder-per-class image tree in `dir`.
     Images,
+}
+
+impl DataSet {
+    /// As a scenario names it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mnist => "mnist",
+            Self::FashionMnist => "fashion-mnist",
+            Self::Cifar10 => "cifar10",
+            Self::Idx => "idx",
+            Self::Images => "images",
+        }
+    }
 }
 
 /// What is learned from, and how it is spread.

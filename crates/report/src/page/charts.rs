@@ -131,6 +131,7 @@ pub(super) fn of_panels(title: &str, panels: &[(&str, &Panel)]) -> Chart {
         title: title.into(),
         kind: match first.map(|panel| panel.kind) {
             Some(PanelKind::Bars) => "bars",
+            Some(PanelKind::Dots) => "dots",
             _ => "lines",
         },
         series: first.map_or(Vec::new(), |panel| {

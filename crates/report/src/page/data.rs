@@ -16,11 +16,11 @@ pub(super) struct PageData {
     pub(super) energy_units: Vec<(&'static str, f64)>,
 }
 
-/// Curves or bars, in one view or several.
+/// Curves, bars or dots, in one view or several.
 #[derive(Serialize)]
 pub(super) struct Chart {
     pub(super) title: String,
-    /// `lines` or `bars`.
+    /// `lines`, `bars` or `dots`.
     pub(super) kind: &'static str,
     pub(super) series: Vec<SeriesLook>,
     pub(super) views: Vec<View>,

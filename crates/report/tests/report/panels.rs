@@ -9,7 +9,7 @@ use super::{RUN, data, panel};
 
 #[test]
 fn panels_on_paper_have_axes_bands_and_whiskers() {
-    for kind in [PanelKind::Lines, PanelKind::Bars] {
+    for kind in [PanelKind::Lines, PanelKind::Bars, PanelKind::Dots] {
         let svg = panel_svg(&panel(kind));
         let document = Document::parse(&svg).unwrap();
         let count = |name: &str| {
@@ -31,6 +31,11 @@ fn panels_on_paper_have_axes_bands_and_whiskers() {
                 assert_eq!(count("rect"), 7);
                 assert!(has("2/3"), "a seed that never got there is seen");
                 assert!(has("MNIST") && has("time to 90 % (s)"), "{texts:?}");
+            }
+            PanelKind::Dots => {
+                // Four dots and two in the legend, joined by nothing.
+                assert_eq!((count("circle"), count("polyline")), (6, 0));
+                assert!(has("energy (J)") && has("test accuracy (%)"), "{texts:?}");
             }
         }
         assert!(has("hfl") && has("</script>"), "{texts:?}");

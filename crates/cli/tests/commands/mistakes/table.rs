@@ -38,6 +38,103 @@ pub(super) const COMMAND_LINE: &[Mistake] = &[
         &["scenario", "show", "papr"],
         &["no scenario \"papr\"", "did you mean \"paper\"?"],
     ),
+    typed(
+        &["sweep", "papr", "--grid", "uavs.count=3"],
+        &["papr", "did you mean `paper`?"],
+    ),
+    typed(&["sweep"], &["nothing is varied", "--grid", "--random"]),
+    typed(
+        &["sweep", "--grid", "uavs.cuont=3,5"],
+        &["`--grid uavs.cuont=3`", "did you mean `uavs.count`?"],
+    ),
+    typed(
+        &["sweep", "--grid", "uavs.count"],
+        &["`--grid uavs.count`", "PATH=VALUE,VALUE,..."],
+    ),
+    typed(
+        &["sweep", "--grid", "uavs.count=3,many"],
+        &["`--grid uavs.count=many`", "a whole number"],
+    ),
+    typed(
+        &["sweep", "--grid", "uavs.count=3,0"],
+        &["`uavs.count` is 0", "allowed: "],
+    ),
+    typed(
+        &["sweep", "--grid", "uavs.count=3,3"],
+        &["3 stands there twice"],
+    ),
+    typed(
+        &["sweep", "--grid", "seed=1,2"],
+        &["`--grid seed`", "--seeds and --first-seed"],
+    ),
+    typed(
+        &["sweep", "--random", "uavs.speed_mps=10..30"],
+        &["`--random` needs --samples"],
+    ),
+    typed(
+        &["sweep", "--grid", "uavs.count=3", "--samples", "5"],
+        &["`--samples 5` has no effect"],
+    ),
+    typed(
+        &[
+            "sweep",
+            "--random",
+            "uavs.sped_mps=10..30",
+            "--samples",
+            "5",
+        ],
+        &["`--random uavs.sped_mps=", "did you mean `uavs.speed_mps`?"],
+    ),
+    typed(
+        &[
+            "sweep",
+            "--random",
+            "uavs.speed_mps=30..10",
+            "--samples",
+            "5",
+        ],
+        &["`--random uavs.speed_mps=30..10`", "below the upper one"],
+    ),
+    typed(
+        &[
+            "sweep",
+            "--random",
+            "uavs.speed_mps=0..10,log",
+            "--samples",
+            "5",
+        ],
+        &["allowed with `log`: ends above 0"],
+    ),
+    typed(
+        &[
+            "sweep",
+            "--random",
+            "uavs.speed_mps=10-30",
+            "--samples",
+            "5",
+        ],
+        &["PATH=LOW..HIGH"],
+    ),
+    typed(
+        &["sweep", "--grid", "uavs.count=3", "--methods", "cehfd"],
+        &["no method \"cehfd\"", "did you mean \"cehfed\"?"],
+    ),
+    typed(
+        &["sweep", "--grid", "uavs.count=3", "--set", "uavs.count=4"],
+        &["`--set uavs.count=4` has no effect"],
+    ),
+    typed(
+        &["sweep", "--grid", "uavs.count=3", "--shard", "5/4"],
+        &["'5/4' for '--shard <I/N>'", "I from 1 to N"],
+    ),
+    typed(
+        &["sweep", "--grid", "uavs.count=3", "--engine", "hyperque"],
+        &["hyperque", "hyperqueue"],
+    ),
+    typed(
+        &["sweep", "--grid", "selection.share=0.3,0.4"],
+        &["`selection.share` is 0.3", "no method here reads it"],
+    ),
     typed(&["run", "no/such.toml"], &["no/such.toml", "no such file"]),
     typed(
         &["run", "--method", "cehfd"],

@@ -32,7 +32,7 @@ pub struct Case {
 
 /// An experiment at a scale.
 #[derive(Clone, Debug)]
-pub struct Sweep {
+pub struct ExperimentSweep {
     /// What was written, less what the scale leaves out.
     pub description: Description,
     /// Who is compared.
@@ -43,7 +43,7 @@ pub struct Sweep {
     pub cases: Vec<Case>,
 }
 
-impl Sweep {
+impl ExperimentSweep {
     /// Spells an experiment out, at the scale and under the seeds of a request.
     ///
     /// # Errors
