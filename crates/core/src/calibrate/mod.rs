@@ -97,23 +97,7 @@ fn usual_kind<'a>(kinds: &'a [Kind], runs: &[(&Scenario, &Replay)]) -> Option<&'
 }
 
 fn fit_group(kind: &Kind, runs: &[(&Scenario, &Replay)], near: &LawNumbers) -> LawGroup {
-    let mut group = LawGroup {
-        data: kind.data.clone(),
-        model: kind.model.clone(),
-        learning_rate: kind.learning_rate,
-        momentum: kind.momentum,
-        batch_size: kind.batch_size,
-        runs: runs.len(),
-        methods: distinct(runs.iter().map(|(scenario, _)| scenario.method.clone())),
-        partitions: distinct(runs.iter().map(|(s, _)| s.data.partition.name().to_owned())),
-        data_volume: ends(runs.iter().map(|(scenario, _)| scenario.data.data_volume)),
-        local_iterations: ends(
-            runs.iter()
-                .flat_map(|(_, replay)| replay.local_iterations()),
-        ),
-        accuracy_error: 0.0,
-        law: near.clone(),
-    };
+    let mut group = described(kind, runs, near);
     let start = packed(near);
     let cost = |point: &[f64]| {
         let law = LawGroup {
@@ -143,6 +127,27 @@ fn fit_group(kind: &Kind, runs: &[(&Scenario, &Replay)], near: &LawNumbers) -> L
     let mean = squares.iter().sum::<f64>() / squares.len().max(1) as f64;
     group.accuracy_error = round(mean.sqrt());
     group
+}
+
+/// A law before it is fitted, and what it is fitted on.
+fn described(kind: &Kind, runs: &[(&Scenario, &Replay)], law: &LawNumbers) -> LawGroup {
+    LawGroup {
+        data: kind.data.clone(),
+        model: kind.model.clone(),
+        learning_rate: kind.learning_rate,
+        momentum: kind.momentum,
+        batch_size: kind.batch_size,
+        runs: runs.len(),
+        methods: distinct(runs.iter().map(|(scenario, _)| scenario.method.clone())),
+        partitions: distinct(runs.iter().map(|(s, _)| s.data.partition.name().to_owned())),
+        data_volume: ends(runs.iter().map(|(scenario, _)| scenario.data.data_volume)),
+        local_iterations: ends(
+            runs.iter()
+                .flat_map(|(_, replay)| replay.local_iterations()),
+        ),
+        accuracy_error: 0.0,
+        law: law.clone(),
+    }
 }
 
 /// Numbers as they are searched for: any will do.
@@ -192,4 +197,136 @@ fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
 fn ends(numbers: impl Iterator<Item = usize> + Clone) -> [usize; 2] {
     let least = numbers.clone().min().unwrap_or(0);
     [least, numbers.max().unwrap_or(0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Method;
+    use crate::learn::Data;
+    use crate::learn::data::divide;
+    use crate::run::{Run, Simulation};
+
+    /// A run whose accuracies follow a known law.
+    fn run_of(law: &LawNumbers, method: &str, partition: &str, seed: &str) -> (Scenario, Replay) {
+        let settings = [
+            "devices.count=40",
+            "data.data_volume=800",
+            "model.name=logistic",
+            "training.max_edge_rounds=4",
+            method,
+            partition,
+            seed,
+        ];
+        let scenario = Scenario::parse("", &settings).unwrap().check().unwrap();
+        let kind = Kind::of(&scenario);
+        let runs: [(&Scenario, &Replay); 0] = [];
+        let group = LawGroup {
+            law: law.clone(),
+            ..described(&kind, &runs, law)
+        };
+        let dry = scenario.dry(&LawFile::new(vec![group]), 15).unwrap();
+        let data = Data::load(&dry).unwrap();
+        let simulation = Simulation::builder(&dry)
+            .data(data.clone())
+            .threads(1)
+            .build();
+        let mut run = Run::new(simulation.unwrap());
+        let mut method = Method::of(&dry).unwrap();
+        while run.step(&mut method).unwrap().is_some() {}
+        let parts = divide(&dry, &data.train).unwrap();
+        let replay = Replay::new(&data, &parts, dry.data.data_volume, run.records());
+        (Scenario::clone(&dry), replay)
+    }
+
+    #[test]
+    fn a_known_law_is_found_again() {
+        let law = LawNumbers {
+            margin_rate: 0.12,
+            transfer: 0.5,
+            bias_rate: 5.0,
+            bias_reach: 8.0,
+            onset: 0.7,
+            ceiling: 3.0,
+            ceiling_per_fold: 0.8,
+            sharpness: 1.2,
+        };
+        let runs = [
+            run_of(
+                &law,
+                "method=rhfed",
+                "data.partition.kind=noniid_a",
+                "seed=1",
+            ),
+            run_of(&law, "method=hfl", "data.partition.kind=iid", "seed=2"),
+            run_of(
+                &law,
+                "method=cfed",
+                "data.partition.kind=noniid_b",
+                "seed=3",
+            ),
+        ];
+        // A replay with the law itself misses nothing: it does what the run did.
+        for (_, replay) in &runs {
+            let missed = replay.errors(&law, 1.0);
+            assert!(missed.iter().all(|error| error.abs() < 1e-4), "{missed:?}");
+        }
+        let given: Vec<(&Scenario, &Replay)> = runs.iter().map(|(s, r)| (s, r)).collect();
+        let kind = Kind::of(&runs[0].0);
+        let fitted = fit_group(&kind, &given, &FIRST);
+        assert!(fitted.accuracy_error < 0.01, "{fitted:?}");
+        let from_first = given
+            .iter()
+            .flat_map(|(_, replay)| replay.errors(&FIRST, 1.0));
+        let worst = from_first.fold(0.0, |most: f64, error| most.max(error.abs()));
+        assert!(worst > 0.05, "the start is no answer: {worst}");
+        assert_eq!(
+            fitted,
+            fit_group(&kind, &given, &FIRST),
+            "same runs, same law"
+        );
+    }
+
+    #[test]
+    fn laws_are_written_and_read_again() {
+        let group = |data: &str, rate: f64| LawGroup {
+            data: data.into(),
+            model: "cnn".into(),
+            learning_rate: rate,
+            momentum: 0.0,
+            batch_size: 10,
+            runs: 1,
+            methods: vec!["hfl".into()],
+            partitions: vec!["iid".into()],
+            data_volume: [1, 2],
+            local_iterations: [1, 2],
+            accuracy_error: 0.01,
+            law: FIRST,
+        };
+        let general = LawGroup {
+            model: String::new(),
+            ..group("", 0.1)
+        };
+        let file = LawFile::new(vec![
+            group("mnist", 0.05),
+            group("mnist", 0.001),
+            group("idx", 0.01),
+            general,
+        ]);
+        assert_eq!(LawFile::parse(&file.to_toml("two\nlines")).unwrap(), file);
+        let chosen = |settings: &[&str]| {
+            let law = file.of(&Scenario::parse("", settings).unwrap()).unwrap();
+            (law.group.data, law.group.learning_rate, law.relative_rate)
+        };
+        assert_eq!(chosen(&[]), ("mnist".into(), 0.05, 1.0));
+        assert_eq!(
+            chosen(&["training.learning_rate=0.002"]),
+            ("mnist".into(), 0.001, 2.0)
+        );
+        // Nothing of Fashion-MNIST: the law of everything.
+        assert_eq!(chosen(&["data.set=fashion-mnist"]).0, "");
+        let momentum = chosen(&["training.momentum=0.9", "training.learning_rate=0.005"]);
+        assert_eq!(momentum.1, 0.05);
+        assert!((momentum.2 - 1.0).abs() < 1e-9, "{momentum:?}");
+    }
 }
