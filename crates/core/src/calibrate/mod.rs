@@ -14,8 +14,8 @@ use crate::solve::simplex;
 use replay::Replay;
 
 /// How often a fit looks at its runs, in each of two turns.
-const LOOKS: usize = 260;
-/// What a law that is far from the general one must be better by. Few runs say little about some of its numbers.
+const LOOKS: usize = 300;
+/// What a law that is far from where its fit began must be better by. Few runs say little about some of its numbers.
 const RIDGE: f64 = 2e-4;
 /// What a squared error of a loss weighs beside one of log odds of an accuracy.
 const LOSS_WEIGHT: f64 = 0.1;
@@ -42,14 +42,14 @@ pub fn fit(runs: &[&Evidence]) -> Option<LawFile> {
     kinds.sort_by(Kind::order);
     kinds.dedup();
     let usual = usual_kind(&kinds, &runs)?.clone();
-    let general = fit_group(&usual, &runs, &FIRST);
+    let general = fit_group(&usual, &runs, &[&FIRST]);
     if kinds.len() == 1 {
         return Some(LawFile::new(vec![general]));
     }
     let group = |kind: &Kind| {
         let own = |(scenario, _): &&(&Scenario, &Replay)| Kind::of(scenario) == *kind;
         let own: Vec<_> = runs.iter().filter(own).copied().collect();
-        fit_group(kind, &own, &general.law)
+        fit_group(kind, &own, &[&general.law, &FIRST])
     };
     let mut groups: Vec<LawGroup> = kinds.iter().map(group).collect();
     groups.push(LawGroup {
@@ -96,12 +96,12 @@ fn usual_kind<'a>(kinds: &'a [Kind], runs: &[(&Scenario, &Replay)]) -> Option<&'
     kinds.iter().rev().max_by_key(|kind| count(kind))
 }
 
-fn fit_group(kind: &Kind, runs: &[(&Scenario, &Replay)], near: &LawNumbers) -> LawGroup {
-    let mut group = described(kind, runs, near);
-    let start = packed(near);
-    let cost = |point: &[f64]| {
+/// Begins from the best of several laws.
+fn fit_group(kind: &Kind, runs: &[(&Scenario, &Replay)], starts: &[&LawNumbers]) -> LawGroup {
+    let mut group = described(kind, runs, &FIRST);
+    let misfit = |law: LawNumbers| {
         let law = LawGroup {
-            law: unpacked(point),
+            law,
             ..group.clone()
         };
         let costs = runs.par_iter().map(|(scenario, replay)| {
@@ -110,11 +110,15 @@ fn fit_group(kind: &Kind, runs: &[(&Scenario, &Replay)], near: &LawNumbers) -> L
         });
         // Summed in the order of the runs, whoever was first.
         let costs: Vec<f64> = costs.collect();
-        let far = point
-            .iter()
-            .zip(&start)
-            .map(|(at, from)| (at - from).powi(2));
-        costs.iter().sum::<f64>() / runs.len() as f64 + RIDGE * far.sum::<f64>()
+        costs.iter().sum::<f64>() / runs.len() as f64
+    };
+    let starts = starts.iter().map(|law| (misfit((*law).clone()), *law));
+    let best = starts.min_by(|a, b| a.0.total_cmp(&b.0));
+    let start = packed(best.map_or(&FIRST, |(_, law)| law));
+    let cost = |point: &[f64]| {
+        let away = point.iter().zip(&start);
+        let far: f64 = away.map(|(at, from)| (at - from).powi(2)).sum();
+        misfit(unpacked(point)) + RIDGE * far
     };
     let (point, _) = simplex::minimise(cost, &start, 0.4, LOOKS);
     let (point, _) = simplex::minimise(cost, &point, 0.1, LOOKS);
@@ -273,7 +277,7 @@ mod tests {
         }
         let given: Vec<(&Scenario, &Replay)> = runs.iter().map(|(s, r)| (s, r)).collect();
         let kind = Kind::of(&runs[0].0);
-        let fitted = fit_group(&kind, &given, &FIRST);
+        let fitted = fit_group(&kind, &given, &[&FIRST]);
         assert!(fitted.accuracy_error < 0.01, "{fitted:?}");
         let from_first = given
             .iter()
@@ -282,7 +286,7 @@ mod tests {
         assert!(worst > 0.05, "the start is no answer: {worst}");
         assert_eq!(
             fitted,
-            fit_group(&kind, &given, &FIRST),
+            fit_group(&kind, &given, &[&FIRST]),
             "same runs, same law"
         );
     }
