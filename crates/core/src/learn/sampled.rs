@@ -170,3 +170,143 @@ impl<D: Devices> Devices for SampledDevices<D> {
         self.devices.softmax_outputs(asked)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learn::LocalTraining;
+
+    /// Every device adds its number to the model.
+    struct Numbered;
+
+    impl Devices for Numbered {
+        fn train(
+            &mut self,
+            jobs: &[Job],
+            deliver: &mut dyn FnMut(usize, Result<LocalUpdate, UpdateLost>),
+        ) -> Result<(), Error> {
+            for (place, job) in jobs.iter().enumerate() {
+                let number = job.device.0 as f32;
+                let update = LocalUpdate {
+                    weights: vec![job.start[0] + number],
+                    mean_loss: number,
+                    outputs: Vec::new(),
+                };
+                deliver(place, Ok(update));
+            }
+            Ok(())
+        }
+
+        fn softmax_outputs(
+            &mut self,
+            asked: &[(&[f32], &[DeviceId])],
+        ) -> Result<Vec<Vec<Vec<f32>>>, Error> {
+            Ok(asked
+                .iter()
+                .map(|(_, devices)| vec![Vec::new(); devices.len()])
+                .collect())
+        }
+    }
+
+    /// Three cells of unequal sizes that begin from different models.
+    const STARTS: [[f32; 1]; 3] = [[0.0], [100.0], [200.0]];
+
+    fn jobs(round: u64) -> Vec<Job<'static>> {
+        let cell = |device: u32| match device {
+            0..20 => 0,
+            20..32 => 1,
+            _ => 2,
+        };
+        let job = |device: u32| Job {
+            device: DeviceId(device),
+            uav: UavId(cell(device)),
+            start: &STARTS[cell(device) as usize],
+            local_iterations: 1,
+            key: round << 32 | 1,
+            local: LocalTraining::default(),
+            wants_outputs: false,
+        };
+        (0..36).map(job).collect()
+    }
+
+    fn sampled(most: usize) -> SampledDevices<Numbered> {
+        SampledDevices {
+            devices: Numbered,
+            most,
+            samples: (0..36).map(|device| 1 + device % 5).collect(),
+            seed: 7,
+        }
+    }
+
+    /// The merged models of the cells.
+    fn edge_models(devices: &mut SampledDevices<Numbered>, round: u64) -> [f64; 3] {
+        let (jobs, samples) = (jobs(round), devices.samples.clone());
+        let (mut sums, mut next) = ([(0.0, 0.0); 3], 0);
+        let mut deliver = |place: usize, result: Result<LocalUpdate, UpdateLost>| {
+            assert_eq!(place, next, "in the order of the jobs");
+            next += 1;
+            let (sum, weight) = &mut sums[jobs[place].uav.index()];
+            let own = f64::from(samples[jobs[place].device.index()]);
+            *sum += own * f64::from(result.unwrap().weights[0]);
+            *weight += own;
+        };
+        devices.train(&jobs, &mut deliver).unwrap();
+        assert_eq!(next, jobs.len(), "everybody delivers");
+        sums.map(|(sum, weight)| sum / weight)
+    }
+
+    /// What all cells come to together is right on average: within four standard errors over many rounds.
+    #[test]
+    fn what_is_merged_is_right_on_average() {
+        let whole = |cells: [f64; 3]| {
+            let weights: [f64; 3] = [60.0, 35.0, 13.0];
+            let sum: f64 = cells.iter().zip(weights).map(|(c, w)| c * w).sum();
+            sum / weights.iter().sum::<f64>()
+        };
+        let exact = whole(edge_models(&mut sampled(36), 1));
+        let rounds = 3000;
+        let draws: Vec<f64> = (0..rounds)
+            .map(|round| whole(edge_models(&mut sampled(12), round)) - exact)
+            .collect();
+        let mean = draws.iter().sum::<f64>() / rounds as f64;
+        let variance = draws.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / rounds as f64;
+        let error = (variance / rounds as f64).sqrt();
+        assert!(variance > 0.1, "{variance}");
+        // A mean of ratios is a little off: by less than a tenth of what a single draw is off by.
+        assert!(
+            mean.abs() < 4.0 * error + 0.1 * variance.sqrt(),
+            "{mean} {error}"
+        );
+    }
+
+    /// A cell in which nobody was drawn moves as the others do, from where it was.
+    #[test]
+    fn cells_without_a_drawn_device_follow_the_others() {
+        for round in 0..50 {
+            let cells = edge_models(&mut sampled(1), round);
+            let moved: Vec<f64> = cells
+                .iter()
+                .zip(STARTS)
+                .map(|(c, s)| c - f64::from(s[0]))
+                .collect();
+            assert!(
+                moved.iter().all(|m| (m - moved[0]).abs() < 1e-9),
+                "{moved:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_same_devices_train_in_all_edge_rounds_of_a_round() {
+        let devices = sampled(5);
+        let of = |round: u64, edge_round: u64| {
+            let mut jobs = jobs(round);
+            jobs.iter_mut()
+                .for_each(|job| job.key = round << 32 | edge_round);
+            devices.drawn(&jobs)
+        };
+        assert_eq!(of(3, 1), of(3, 2));
+        assert_eq!(of(3, 1).len(), 5);
+        assert_ne!(of(3, 1), of(4, 1));
+    }
+}

@@ -30,4 +30,5 @@ mod rivals;
 mod run_folder;
 mod session;
 mod settings;
+mod surrogate;
 mod warm_start;
