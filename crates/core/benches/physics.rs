@@ -1,11 +1,7 @@
 //! What the richest physics costs over the paper's power law: rounds of the same network under both, in turn, in one run.
 //!
 //! `cargo bench -p aerofed --bench physics`
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a benchmark"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark")]
 
 use std::time::{Duration, Instant};
 

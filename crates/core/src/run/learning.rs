@@ -184,8 +184,9 @@ impl Learning {
         let results = merging.results.into_iter();
         let mut results = results.map(|result| result.unwrap_or_else(|| Err(nothing())));
         for (to, update) in merging.handed_over {
-            if let Some((_, cell)) = cells.iter_mut().find(|(uav, _)| *uav == to) {
-                cell.handed_over.push(update);
+            // Cells come in the order of their UAVs.
+            if let Ok(place) = cells.binary_search_by_key(&to, |(uav, _)| *uav) {
+                cells[place].1.handed_over.push(update);
             }
         }
         for ((uav, cell), fold) in cells.iter_mut().zip(merging.folds) {
