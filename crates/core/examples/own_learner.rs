@@ -115,10 +115,12 @@ pub(crate) fn main() -> Result<(), Error> {
     let mut simulation = Simulation::builder(&scenario)
         .task(Task {
             parameters: FIELD.len(),
+            model_values: FIELD.len(),
             classes: 1,
             sample_bits: 5.0 * 32.0,
             device_samples: vec![10; 200],
             personal_samples: vec![0; 5],
+            small_batch: 1,
         })
         .devices(Sensors {
             seed: scenario.seed,

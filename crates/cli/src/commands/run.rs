@@ -50,6 +50,9 @@ pub(crate) struct RunArgs {
     /// Global rounds at most
     #[arg(long, value_name = "N", value_parser = rounds)]
     rounds: Option<u64>,
+    /// Nobody trains: accuracy follows a law fitted to real runs, all else is exact (learner=surrogate)
+    #[arg(long)]
+    dry: bool,
     /// Change any field of the scenario, as in `uavs.speed_mps=15`; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     settings: Vec<String>,
@@ -60,7 +63,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     force: bool,
     /// Continue the run in this folder from its last good checkpoint
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "method", "seed", "rounds", "settings", "out"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "method", "seed", "rounds", "settings", "dry", "out"])]
     resume: Option<PathBuf>,
     /// Rounds from one checkpoint to the next; 0: none but when interrupted
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<usize>(0..=10_000_000))]
@@ -84,6 +87,7 @@ impl RunArgs {
     fn all_settings(&self) -> Vec<String> {
         let mut all = self.settings.clone();
         all.extend(self.method.iter().map(|name| format!("method={name:?}")));
+        all.extend(self.dry.then(|| "learner=surrogate".to_owned()));
         all.extend(self.seed.iter().map(|seed| format!("seed={seed}")));
         all.extend(
             self.rounds

@@ -43,10 +43,12 @@ impl CpuLearner {
         let counts = |lists: &[Vec<u32>]| lists.iter().map(|own| own.len() as u32).collect();
         let task = Task {
             parameters: network.parameter_count(),
+            model_values: network.parameter_count(),
             classes: network.classes(),
             sample_bits: 8.0 * data.train.input_len() as f64,
             device_samples: counts(&held),
             personal_samples: counts(&personal),
+            small_batch: scenario.fitness.small_batch,
         };
         let engine = Arc::new(Engine::new(network.clone(), threads));
         Ok(Self {

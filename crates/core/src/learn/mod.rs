@@ -7,6 +7,8 @@ pub(crate) mod cpu;
 pub mod data;
 pub mod devices;
 pub mod evaluator;
+mod label_mix;
+pub(crate) mod surrogate;
 mod task;
 
 pub use codec::Codec;

@@ -7,12 +7,13 @@ use aerofed_nn::Network;
 use crate::Error;
 use crate::learn::codec::{self, Air, Codec};
 use crate::learn::cpu::CpuLearner;
+use crate::learn::surrogate::SurrogateLearner;
 use crate::learn::{Data, Devices, Evaluator, Task};
 use crate::nature::Nature;
 use crate::nature::channel::Channel;
 use crate::nature::flight::Flight;
 use crate::nature::mobility::Mobility;
-use crate::scenario::{ScenarioError, ValidScenario};
+use crate::scenario::{self, ScenarioError, ValidScenario};
 use crate::world::World;
 
 use super::Simulation;
@@ -145,12 +146,12 @@ impl<'a> Builder<'a> {
                         Some(data) => data,
                         None => Data::load(&scenario)?,
                     };
-                    let cpu = CpuLearner::new(&scenario, &data, threads)?;
+                    let own = learner(&scenario, &data, threads)?;
                     (
-                        task.unwrap_or(cpu.task),
-                        devices.unwrap_or_else(|| Box::new(cpu.devices)),
-                        evaluator.unwrap_or_else(|| Box::new(cpu.evaluator)),
-                        Some(cpu.network),
+                        task.unwrap_or(own.task),
+                        devices.unwrap_or(own.devices),
+                        evaluator.unwrap_or(own.evaluator),
+                        own.network,
                         data.checksum(),
                     )
                 }
@@ -165,11 +166,11 @@ impl<'a> Builder<'a> {
                 ));
             }
         };
-        if global_model.len() != task.parameters {
+        if global_model.len() != task.model_values {
             return Err(misfit(format!(
-                "a first model of {} parameters, the task has {}",
+                "a first model of {} numbers, the task has {}",
                 global_model.len(),
-                task.parameters
+                task.model_values
             )));
         }
         let quality = evaluator.probe(&global_model)?;
@@ -218,6 +219,34 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// What learns, as a scenario asks for it.
+struct Learner {
+    task: Task,
+    devices: Box<dyn Devices>,
+    evaluator: Box<dyn Evaluator>,
+    /// What the weights belong to; none where there are none.
+    network: Option<Network>,
+}
+
+fn learner(scenario: &ValidScenario, data: &Data, threads: usize) -> Result<Learner, Error> {
+    if scenario.learner == scenario::Learner::Surrogate {
+        let surrogate = SurrogateLearner::new(scenario, data)?;
+        return Ok(Learner {
+            task: surrogate.task,
+            devices: Box::new(surrogate.devices),
+            evaluator: Box::new(surrogate.evaluator),
+            network: None,
+        });
+    }
+    let cpu = CpuLearner::new(scenario, data, threads)?;
+    Ok(Learner {
+        task: cpu.task,
+        devices: Box::new(cpu.devices),
+        evaluator: Box::new(cpu.evaluator),
+        network: Some(cpu.network),
+    })
+}
+
 /// The first global model out of the file that `model.start` names.
 fn read_start(
     file: &[u8],
@@ -250,9 +279,16 @@ fn check_task(task: &Task, scenario: &ValidScenario) -> Result<(), Error> {
             scenario.devices.count, scenario.uavs.count
         )));
     }
-    if task.parameters == 0 || task.classes == 0 || task.device_samples.contains(&0) {
+    let sizes = [
+        task.parameters,
+        task.model_values,
+        task.classes,
+        task.small_batch,
+    ];
+    if sizes.contains(&0) || task.device_samples.contains(&0) {
         return Err(misfit(
-            "no parameters, no classes, or a device without samples".into(),
+            "no parameters, no model, no classes, no small batch, or a device without samples"
+                .into(),
         ));
     }
     if !(task.sample_bits > 0.0 && task.sample_bits.is_finite()) {

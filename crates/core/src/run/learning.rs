@@ -104,7 +104,7 @@ impl Merging<'_> {
         let Some(open) = self.results.get_mut(place).filter(|open| open.is_none()) else {
             return;
         };
-        let (job, due) = (&jobs.jobs[place], self.task.parameters);
+        let (job, due) = (&jobs.jobs[place], self.task.model_values);
         let result = match jobs.failures[place] {
             Some(reason) => Err(UpdateLost {
                 reason: reason.into(),
@@ -115,7 +115,7 @@ impl Merging<'_> {
             Ok(update) if update.weights.len() == due => update,
             Ok(update) => {
                 let found = update.weights.len();
-                let reason = format!("a model of {found} parameters, {due} are due");
+                let reason = format!("a model of {found} numbers, {due} are due");
                 *open = Some(Err(UpdateLost { reason }));
                 return;
             }
@@ -338,7 +338,7 @@ fn folds(
         };
         let aggregation = training.aggregation;
         cell.trains()
-            .then(|| aggregation.begin(task.parameters, expected))
+            .then(|| aggregation.begin(task.model_values, expected))
     };
     cells.iter().map(begin).collect()
 }

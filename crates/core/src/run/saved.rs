@@ -177,7 +177,7 @@ impl Simulation {
         {
             return Err(misfit("records", format!("impossible round {}", record.1)));
         }
-        let parameters = self.learning.task.parameters;
+        let parameters = self.learning.task.model_values;
         if saved.round != records.len() || saved.global_model.len() != parameters {
             return Err(misfit(
                 "run",

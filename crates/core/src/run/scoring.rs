@@ -145,7 +145,7 @@ impl Learning {
         if personal_models.is_empty() {
             return outputs.is_empty() && first_model.is_empty() && trained_in.is_empty();
         }
-        let is_model = |weights: &Vec<f32>| weights.len() == self.task.parameters;
+        let is_model = |weights: &Vec<f32>| weights.len() == self.task.model_values;
         let samples = &self.task.device_samples;
         let fits = |(device, outputs): (u32, &Vec<f32>)| {
             outputs.is_empty() || outputs.len() == self.outputs_of(DeviceId(device))
@@ -161,7 +161,7 @@ impl Learning {
     /// How many numbers the softmax outputs on a device's small batch are.
     fn outputs_of(&self, device: DeviceId) -> usize {
         let held = self.task.device_samples[device.index()] as usize;
-        self.scenario.fitness.small_batch.min(held) * self.task.classes
+        self.task.small_batch.min(held) * self.task.classes
     }
 }
 

@@ -9,7 +9,7 @@ use aerofed_nn::ModelSpec;
 
 use crate::reading::choices;
 
-use super::{DataSet, Places, Policy, Scenario, Span, ValidScenario, Weights};
+use super::{DataSet, Law, Places, Policy, Scenario, Span, ValidScenario, Weights};
 
 /// Why a scenario is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -124,6 +124,7 @@ impl Scenario {
         self.check_nature()?;
         self.check_data()?;
         self.check_learning()?;
+        self.check_learner()?;
         self.check_methods()?;
         self.check_faults()?;
         let policy = Policy::of(&self.td3).map_err(|error| {
@@ -138,6 +139,7 @@ impl Scenario {
             start,
             tracks,
             places,
+            law: Law::default(),
         })
     }
 

@@ -6,8 +6,9 @@ use aerofed_data::PartitionKind;
 
 use super::{
     AgentReward, AgentState, Aggregator, Allocation, Area, Association, Battery, Channel, Codec,
-    Data, DataSet, Devices, Diversity, Fitness, Flight, Methods, Mobility, Model, Radio, Redeploy,
-    Scenario, Selection, Solar, Span, Stop, TargetOn, Td3, Training, Uavs, Weights,
+    Data, DataSet, Devices, Diversity, Fitness, Flight, Learner, Methods, Mobility, Model, Radio,
+    Redeploy, Sampled, Scenario, Selection, Solar, Span, Stop, Surrogate, TargetOn, Td3, Training,
+    Uavs, Weights,
 };
 
 impl Default for Selection {
@@ -74,6 +75,7 @@ impl Default for Scenario {
             name: "default".into(),
             seed: 1,
             method: "cehfed".into(),
+            learner: Learner::Train,
             aggregator: Aggregator::Distance,
             faults: Vec::new(),
             area: Area::default(),
@@ -89,6 +91,8 @@ impl Default for Scenario {
             model: Model::default(),
             codec: Codec::default(),
             training: Training::default(),
+            surrogate: Surrogate::default(),
+            sampled: Sampled::default(),
             weights: Weights::default(),
             redeploy: Redeploy::default(),
             association: Association::Auto {},

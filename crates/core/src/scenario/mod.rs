@@ -16,7 +16,9 @@ mod diagnose;
 mod faults;
 mod fields;
 mod flight;
+mod law;
 mod layers;
+mod learner;
 mod library;
 mod methods;
 mod mobility;
@@ -48,6 +50,8 @@ pub use decisions::{
 pub use faults::{Fault, Moment};
 pub use fields::Change;
 pub use flight::{Flight, FlightPower, RotaryWing};
+pub use law::{Law, LawNumbers};
+pub use learner::{Learner, Sampled, Surrogate};
 pub use library::{BUILT_IN, DEFAULTS, PAPER, QUICKSTART, built_in, first_sentence};
 pub use methods::{Ahfed, Fedprox, Methods, Oort};
 pub use mobility::Mobility;
@@ -69,6 +73,8 @@ pub struct Scenario {
     pub seed: u64,
     /// The method's registered name; whether there is one of that name, a registry says.
     pub method: String,
+    /// Whether devices train, or accuracy follows a law.
+    pub learner: Learner,
     /// Which UAV merges the edge models.
     pub aggregator: Aggregator,
     /// What goes wrong on purpose.
@@ -99,6 +105,10 @@ pub struct Scenario {
     pub codec: Codec,
     /// How it is trained.
     pub training: Training,
+    /// The law of a learner that does not train.
+    pub surrogate: Surrogate,
+    /// How many devices of a learner train that trains some.
+    pub sampled: Sampled,
     /// What a joule and a second are worth.
     pub weights: Weights,
     /// Where UAVs go when one of them left or came back.
@@ -131,6 +141,8 @@ pub struct ValidScenario {
     tracks: Option<Arc<Tracks>>,
     /// Where things are.
     places: Places,
+    /// What `surrogate.law` names, as it holds for this scenario.
+    law: Law,
 }
 
 impl ValidScenario {
@@ -150,6 +162,12 @@ impl ValidScenario {
     #[must_use]
     pub fn tracks(&self) -> Option<&Arc<Tracks>> {
         self.tracks.as_ref()
+    }
+
+    /// What accuracy follows where nobody trains.
+    #[must_use]
+    pub fn law(&self) -> &Law {
+        &self.law
     }
 
     /// Where things are, in metres.

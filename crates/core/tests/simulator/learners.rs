@@ -95,10 +95,12 @@ fn simulation(scenario: &ValidScenario, fate: fn(DeviceId) -> Fate) -> Simulatio
     let builder = Simulation::builder(scenario)
         .task(Task {
             parameters: PARAMETERS,
+            model_values: PARAMETERS,
             classes: 3,
             sample_bits: 64.0,
             device_samples: (1..=scenario.devices.count as u32).collect(),
             personal_samples: vec![2; scenario.uavs.count],
+            small_batch: 10,
         })
         .devices(Numbered {
             fate,
@@ -181,10 +183,12 @@ fn a_task_for_another_fleet_is_refused() {
     let scenario = light(&[]);
     let task = Task {
         parameters: PARAMETERS,
+        model_values: PARAMETERS,
         classes: 3,
         sample_bits: 64.0,
         device_samples: vec![1; 7],
         personal_samples: vec![2; scenario.uavs.count],
+        small_batch: 10,
     };
     let refused = Simulation::builder(&scenario).task(task).build();
     let message = refused.err().unwrap().to_string();

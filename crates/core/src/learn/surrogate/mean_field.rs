@@ -1,0 +1,179 @@
+//! The model that a surrogate trains in place of a network: for every class how far samples of it stand out, and a bias.
+//!
+//! It is what is left of a classifier when all samples of a class are alike: a sample of class k has the score `bias_j` for every
+//! class j, and `bias_k + margin_k` for its own; probabilities are the softmax of the scores. Devices descend the gradient of the
+//! cross-entropy on their own label mix, so that what a few labels do to a network they do here: margins of the classes that
+//! are there grow, ever more slowly; biases run off towards them, and the gradient fades before much has been learned. Merging
+//! averages margins and biases as it averages weights.
+
+use super::numbers::{exp, ln};
+use crate::scenario::LawNumbers;
+
+/// Local iterations that are done in one go.
+const STRIDE: usize = 3;
+
+/// A model as others pass it around: margins, then biases.
+pub(crate) fn values(classes: usize) -> usize {
+    2 * classes
+}
+
+/// What a device computes with; kept from device to device.
+pub(crate) struct Scratch {
+    classes: usize,
+    mix: Vec<f32>,
+    bias_exp: Vec<f32>,
+    margin_exp: Vec<f32>,
+    missing: Vec<f32>,
+}
+
+impl Scratch {
+    pub(crate) fn new(classes: usize) -> Self {
+        let zeros = || vec![0.0; classes];
+        Self {
+            classes,
+            mix: zeros(),
+            bias_exp: zeros(),
+            margin_exp: zeros(),
+            missing: zeros(),
+        }
+    }
+
+    /// Whose label mix is looked at from now on.
+    pub(crate) fn set_mix(&mut self, shares: impl Iterator<Item = (usize, f32)>) {
+        self.mix.fill(0.0);
+        for (class, share) in shares {
+            self.mix[class] = share;
+        }
+    }
+
+    /// Exponentials of a model's biases and margins. Returns the sum of the former.
+    fn exponentials(&mut self, model: &[f32], sharpness: f32) -> f32 {
+        let (margins, biases) = model.split_at(self.classes);
+        for (e, &bias) in self.bias_exp.iter_mut().zip(biases) {
+            *e = exp(sharpness * bias);
+        }
+        for (e, &margin) in self.margin_exp.iter_mut().zip(margins) {
+            *e = exp(sharpness * margin);
+        }
+        self.bias_exp.iter().sum()
+    }
+
+    /// What a model takes samples of this mix for: probabilities of all classes.
+    pub(crate) fn outputs(&mut self, model: &[f32]) -> Vec<f32> {
+        let all = self.exponentials(model, 1.0);
+        // Of samples of class k, a class j other than k gets e_j / whole_k.
+        let mut of_others = 0.0;
+        for (class, missing) in self.missing.iter_mut().enumerate() {
+            let e = self.bias_exp[class];
+            let whole = all + e * (self.margin_exp[class] - 1.0);
+            *missing = self.mix[class] / whole;
+            of_others += *missing;
+        }
+        let row = |class: usize| {
+            let (e, own) = (self.bias_exp[class], self.missing[class]);
+            e * (of_others + own * (self.margin_exp[class] - 1.0))
+        };
+        (0..self.classes).map(row).collect()
+    }
+
+    /// Descends the gradient on this mix for so many local iterations. Returns the mean loss on the way.
+    pub(crate) fn train(
+        &mut self,
+        model: &mut [f32],
+        steps: usize,
+        pull: f32,
+        start: &[f32],
+        rates: &Rates,
+    ) -> f32 {
+        let (mut left, mut loss) = (steps, 0.0);
+        while left > 0 {
+            let now = left.min(STRIDE);
+            loss += now as f32 * self.descend(model, now as f32, rates);
+            if pull > 0.0 {
+                let kept = exp(-pull * now as f32);
+                for (value, start) in model.iter_mut().zip(start) {
+                    *value = start + kept * (*value - start);
+                }
+            }
+            left -= now;
+        }
+        loss / steps.max(1) as f32
+    }
+
+    fn descend(&mut self, model: &mut [f32], steps: f32, rates: &Rates) -> f32 {
+        let classes = self.classes;
+        let all = self.exponentials(model, 1.0);
+        let (mut of_others, mut error, mut loss) = (0.0, 0.0, 0.0);
+        for class in 0..classes {
+            let (e, share) = (self.bias_exp[class], self.mix[class]);
+            let own = e * self.margin_exp[class];
+            let whole = all - e + own;
+            of_others += share / whole;
+            let missed = share * (all - e) / whole;
+            self.missing[class] = missed;
+            error += missed;
+            if share > 0.0 {
+                loss -= share * ln(own / whole);
+            }
+        }
+        let (margins, biases) = model.split_at_mut(classes);
+        let own_rate = steps * rates.margin * (1.0 - rates.transfer) * classes as f32;
+        let shared = steps * rates.margin * rates.transfer * error;
+        for class in 0..classes {
+            // Nothing stands out yet: there is little to build on.
+            let built = 1.0 - (1.0 - rates.onset) / self.margin_exp[class].max(1.0);
+            margins[class] += built * (own_rate * self.missing[class] + shared);
+        }
+        let rate = steps * rates.bias;
+        for class in 0..classes {
+            let (e, share) = (self.bias_exp[class], self.mix[class]);
+            let whole = all + e * (self.margin_exp[class] - 1.0);
+            // Samples of its own that it missed, less those of others that it took.
+            biases[class] += rate * (self.missing[class] - e * (of_others - share / whole));
+        }
+        loss
+    }
+
+    /// Accuracy and loss on samples of this mix that nobody trained on.
+    pub(crate) fn quality(&mut self, model: &[f32], law: &LawNumbers, ceiling: f32) -> (f64, f64) {
+        let mut seen = model.to_vec();
+        for margin in &mut seen[..self.classes] {
+            *margin = ceiling * (1.0 - exp(-*margin / ceiling));
+        }
+        let (mut accuracy, mut loss) = (0.0, 0.0);
+        let all = self.exponentials(&seen, 1.0);
+        for class in 0..self.classes {
+            let (e, share) = (self.bias_exp[class], self.mix[class]);
+            let own = e * self.margin_exp[class];
+            loss -= f64::from(share * ln(own / (all - e + own)));
+        }
+        let all = self.exponentials(&seen, law.sharpness as f32);
+        for class in 0..self.classes {
+            let (e, share) = (self.bias_exp[class], self.mix[class]);
+            let own = e * self.margin_exp[class];
+            accuracy += f64::from(share * own / (all - e + own));
+        }
+        (accuracy, loss)
+    }
+}
+
+/// How far a local iteration goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rates {
+    pub(crate) margin: f32,
+    pub(crate) transfer: f32,
+    pub(crate) bias: f32,
+    pub(crate) onset: f32,
+}
+
+impl Rates {
+    /// Those of a law, at a step size that is `relative` to the one that it was fitted at.
+    pub(crate) fn new(law: &LawNumbers, relative: f64) -> Self {
+        Self {
+            margin: (law.margin_rate * relative) as f32,
+            transfer: law.transfer as f32,
+            bias: (law.bias_rate * relative) as f32,
+            onset: law.onset as f32,
+        }
+    }
+}
