@@ -115,10 +115,20 @@ impl CellWork {
 
     /// The devices that train in the coming edge round, each with its place among all and what becomes of its update.
     pub(super) fn training(&self) -> impl Iterator<Item = (usize, DeviceId, Fate)> {
-        let fate = |place: usize| self.fates.get(place).copied().unwrap_or(Fate::Stays);
         let devices = self.devices.iter().enumerate();
-        let all = devices.map(move |(place, device)| (place, *device, fate(place)));
+        let all = devices.map(|(place, device)| (place, *device, self.fate(place)));
         all.filter(|(_, _, fate)| *fate != Fate::Gone)
+    }
+
+    /// What becomes of the update of the device at this place.
+    pub(super) fn fate(&self, place: usize) -> Fate {
+        self.fates.get(place).copied().unwrap_or(Fate::Stays)
+    }
+
+    /// Why no update of the device at this place can arrive, however it trains; none: it can.
+    pub(super) fn failure(&self, place: usize) -> Option<&'static str> {
+        let transfers = self.transfers.get(place);
+        transfers.and_then(|both| both.failure())
     }
 
     /// Whether there is anything to hand over.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::decide::Answers;
 use crate::decide::fitness::divergence;
+use crate::learn::StatelessDevices;
 use crate::vocabulary::{DeviceId, UavId};
 use crate::world::Coverage;
 
@@ -108,6 +109,13 @@ impl Learning {
     ) -> Result<Vec<Answers>, Error> {
         let (scoring, classes) = (&self.scoring, self.task.classes);
         let first = &scoring.first_model[..];
+        if let Some(devices) = self.devices.stateless() {
+            let cells = coverage.cells.par_iter().zip(&scoring.personal_models);
+            let ask = |(cell, model): (&Vec<DeviceId>, &Vec<f32>)| {
+                scoring.ask(devices, model, cell, classes, round)
+            };
+            return Ok(cells.map(ask).collect());
+        }
         let mut answers = Vec::with_capacity(coverage.cells.len());
         let mut cells = &coverage.cells[..];
         while !cells.is_empty() {
@@ -177,18 +185,56 @@ impl Scoring {
         round: usize,
     ) -> Answers {
         let mut answers = Answers::with_capacity(cell.len(), classes);
-        let mut of_new = of_new.iter();
+        let mut of_new = of_new.iter().map(|outputs| &outputs[..]);
         let mut mean = vec![0.0; classes];
         for (device, by_personal) in cell.iter().zip(by_personal) {
-            let own = match &self.outputs[device.index()][..] {
-                [] => of_new.next().map_or(&[][..], |outputs| outputs),
-                outputs => outputs,
-            };
-            let idle = round - self.trained_in[device.index()];
+            let own = self.known_of(*device).or_else(|| of_new.next());
             mean_row(by_personal, &mut mean);
-            answers.push(divergence(by_personal, own, classes), idle, &mean);
+            let difference = divergence(by_personal, own.unwrap_or_default(), classes);
+            answers.push(difference, self.idle(*device, round), &mean);
         }
         answers
+    }
+
+    /// The same of devices that any thread may ask.
+    fn ask(
+        &self,
+        devices: &dyn StatelessDevices,
+        personal_model: &[f32],
+        cell: &[DeviceId],
+        classes: usize,
+        round: usize,
+    ) -> Answers {
+        let is_new = |device: &&DeviceId| self.is_new(**device);
+        let new: Vec<DeviceId> = cell.iter().filter(is_new).copied().collect();
+        // One after the other, with where each device's end.
+        let (mut of_new, mut ends) = (Vec::new(), vec![0]);
+        devices.cell_outputs(&self.first_model, &new, &mut |_, outputs| {
+            of_new.extend_from_slice(outputs);
+            ends.push(of_new.len());
+        });
+        let mut of_new = ends.windows(2).map(|ends| &of_new[ends[0]..ends[1]]);
+        let mut answers = Answers::with_capacity(cell.len(), classes);
+        let mut mean = vec![0.0; classes];
+        devices.cell_outputs(personal_model, cell, &mut |place, by_personal| {
+            let device = cell[place];
+            let own = self.known_of(device).or_else(|| of_new.next());
+            mean_row(by_personal, &mut mean);
+            let difference = divergence(by_personal, own.unwrap_or_default(), classes);
+            answers.push(difference, self.idle(device, round), &mean);
+        });
+        answers
+    }
+
+    /// The softmax outputs of a device's last local model; none before it trained.
+    fn known_of(&self, device: DeviceId) -> Option<&[f32]> {
+        let known = &self.outputs[device.index()];
+        (!known.is_empty()).then_some(&known[..])
+    }
+
+    /// Rounds since a device trained.
+    fn idle(&self, device: DeviceId, round: usize) -> usize {
+        round - self.trained_in[device.index()]
     }
 }
 

@@ -11,9 +11,12 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::data::{Data, divide, network_for};
+use super::data::{Data, network_for};
+use super::holdings::Holdings;
 use super::label_mix::LabelMixes;
-use super::{Devices, Evaluator, Job, LocalUpdate, Task, UpdateLost, batches};
+use super::{
+    Devices, Evaluator, Job, LocalUpdate, StatelessDevices, Task, UpdateLost, UpdateView, batches,
+};
 use crate::Error;
 use crate::scenario::{LawNumbers, Training, ValidScenario};
 use crate::vocabulary::{DeviceId, Quality, UavId};
@@ -23,6 +26,8 @@ use mean_field::{Rates, Scratch};
 const MANY: usize = 512;
 /// Jobs whose results are there at the same time.
 const AT_ONCE: usize = 1 << 15;
+/// Label mixes whose answers are remembered while a cell is asked.
+const MOST_REMEMBERED: usize = 1 << 12;
 
 /// What a scenario learns by a law.
 pub(crate) struct SurrogateLearner {
@@ -36,15 +41,14 @@ impl SurrogateLearner {
     pub(crate) fn new(scenario: &ValidScenario, data: &Data) -> Result<Self, Error> {
         let network = network_for(scenario, &data.train)?;
         let classes = network.classes();
-        let parts = divide(scenario, &data.train)?;
-        let counts = |lists: &[Vec<u32>]| lists.iter().map(|own| own.len() as u32).collect();
+        let held = Holdings::new(scenario, &data.train)?;
         let task = Task {
             parameters: network.parameter_count(),
             model_values: mean_field::values(classes),
             classes,
             sample_bits: 8.0 * data.train.input_len() as f64,
-            device_samples: counts(&parts.devices),
-            personal_samples: counts(&parts.personal),
+            device_samples: held.devices.counts(),
+            personal_samples: held.personal_counts(),
             small_batch: 1,
         };
         let law = scenario.law();
@@ -55,14 +59,14 @@ impl SurrogateLearner {
             task,
             devices: SurrogateDevices {
                 classes,
-                mixes: Arc::new(LabelMixes::of(&data.train, &parts.devices)),
+                mixes: Arc::new(LabelMixes::of_devices(&data.train, &held.devices)),
                 rates,
                 learning_rate: pull,
             },
             evaluator: SurrogateEvaluator {
                 classes,
-                personal: LabelMixes::of(&data.train, &parts.personal),
-                personal_samples: parts.personal.iter().map(Vec::len).collect(),
+                personal: LabelMixes::of(&data.train, &held.personal),
+                personal_samples: held.personal.iter().map(Vec::len).collect(),
                 numbers: law.numbers.clone(),
                 rates,
                 ceiling: ceiling as f32,
@@ -142,6 +146,81 @@ impl Devices for SurrogateDevices {
             work.map_init(fresh, row).collect()
         };
         Ok(asked.iter().map(rows).collect())
+    }
+
+    fn stateless(&self) -> Option<&dyn StatelessDevices> {
+        Some(self)
+    }
+}
+
+/// What devices of a cell come to that have the same label mix, and did the same work.
+struct Known {
+    /// By the number of a mix, its place among the answers, from 1; 0: not known.
+    slots: Vec<u32>,
+    answers: Vec<LocalUpdate>,
+}
+
+impl Known {
+    /// None where there are so many mixes that hardly two devices of a cell have the same.
+    fn new(mixes: &LabelMixes) -> Option<Self> {
+        (mixes.count() <= MOST_REMEMBERED).then(|| Self {
+            slots: vec![0; mixes.count()],
+            answers: Vec::new(),
+        })
+    }
+
+    fn get(&mut self, mix: u32, find: impl FnOnce() -> LocalUpdate) -> &LocalUpdate {
+        let slot = &mut self.slots[mix as usize];
+        if *slot == 0 {
+            self.answers.push(find());
+            *slot = self.answers.len() as u32;
+        }
+        &self.answers[*slot as usize - 1]
+    }
+}
+
+impl StatelessDevices for SurrogateDevices {
+    fn train_cell(&self, jobs: &[Job], deliver: &mut dyn FnMut(usize, UpdateView)) {
+        let mut scratch = Scratch::new(self.classes);
+        let alike = |pair: &[Job]| pair[0].does_the_same_as(&pair[1]);
+        let mut known = Known::new(&self.mixes).filter(|_| jobs.windows(2).all(alike));
+        for (place, job) in jobs.iter().enumerate() {
+            let mut train = || self.train_one(job, &mut scratch);
+            match &mut known {
+                Some(known) => {
+                    let mix = self.mixes.number(job.device);
+                    deliver(place, known.get(mix, train).view());
+                }
+                None => deliver(place, train().view()),
+            }
+        }
+    }
+
+    fn cell_outputs(
+        &self,
+        model: &[f32],
+        devices: &[DeviceId],
+        deliver: &mut dyn FnMut(usize, &[f32]),
+    ) {
+        let mut scratch = Scratch::new(self.classes);
+        let mut known = Known::new(&self.mixes);
+        for (place, device) in devices.iter().enumerate() {
+            let mut row = || {
+                scratch.set_mix(self.mixes.shares(*device));
+                scratch.outputs(model)
+            };
+            match &mut known {
+                Some(known) => {
+                    let find = || LocalUpdate {
+                        weights: Vec::new(),
+                        mean_loss: 0.0,
+                        outputs: row(),
+                    };
+                    deliver(place, &known.get(self.mixes.number(*device), find).outputs);
+                }
+                None => deliver(place, &row()),
+            }
+        }
     }
 }
 
