@@ -3,7 +3,7 @@
 //! A UAV's battery changes in [`Books::spend`] and [`Books::recharge`] only. Its seconds run on in `spend` and in
 //! [`Books::barrier`], which lets everybody wait for the last.
 
-use crate::record::{Event, EventKind, UavRecord};
+use crate::record::{Event, EventKind, UavRecord, listed};
 use crate::vocabulary::{Bill, DeviceId, Energy, EnergyItem, Time, UavId, UavTime};
 use crate::world::{Coverage, Status, Uav, World};
 
@@ -241,12 +241,14 @@ impl Books {
         let record = |(uav, cell): (&Uav, CellReport)| {
             let index = uav.id.index();
             let account = &self.accounts[index];
+            let (devices, unlisted) = listed(cell.devices, coverage.nearest.len());
             UavRecord {
                 uav: uav.id,
                 status: uav.status,
                 position_m: uav.position,
                 covered: coverage.cells[index].len(),
-                devices: cell.devices,
+                devices,
+                unlisted,
                 local_iterations: cell.local_iterations,
                 edge_time_s: cell.edge_time_s,
                 battery_before_j: account.battery_before_j,

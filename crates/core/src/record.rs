@@ -11,6 +11,7 @@ mod summary;
 mod target;
 
 pub use crate::vocabulary::{Energy, EnergyItem, Time, TimeItem, UavTime};
+pub(crate) use sightings::listed;
 pub use sightings::{Part, Sightings};
 pub use summary::{Crossing, Reached, StoppedBy, Summary};
 pub use target::first_reached;
@@ -28,8 +29,11 @@ pub struct UavRecord {
     pub position_m: Point,
     /// Devices within its coverage.
     pub covered: usize,
-    /// The devices that trained with it.
+    /// The devices that trained with it; of a fleet of more than 20 000, only those that [`Sightings`] tell of.
     pub devices: Vec<DeviceId>,
+    /// How many more trained with it that are not listed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlisted: usize,
     /// Local iterations of its devices per edge round (H); 0 without devices.
     pub local_iterations: usize,
     /// Seconds of all its edge rounds together, T^Edge.
@@ -48,6 +52,18 @@ pub struct UavRecord {
     pub time: UavTime,
     /// Seconds in which it was not above its cell: at the base, on the way there or back, or lost.
     pub away_s: f64,
+}
+
+impl UavRecord {
+    /// How many devices trained with it.
+    #[must_use]
+    pub fn selected(&self) -> usize {
+        self.devices.len() + self.unlisted
+    }
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// One global round.
@@ -105,8 +121,8 @@ impl RoundRecord {
     /// Local iterations per edge round (H) of the average device; NaN when nobody trained.
     #[must_use]
     pub fn mean_local_iterations(&self) -> f64 {
-        let devices: usize = self.uavs.iter().map(|uav| uav.devices.len()).sum();
-        let steps = |uav: &UavRecord| uav.devices.len() * uav.local_iterations;
+        let devices: usize = self.uavs.iter().map(UavRecord::selected).sum();
+        let steps = |uav: &UavRecord| uav.selected() * uav.local_iterations;
         self.uavs.iter().map(steps).sum::<usize>() as f64 / devices as f64
     }
 

@@ -22,6 +22,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use aerofed_nn::Network;
+use rayon::prelude::*;
 use safetensors::tensor::{Dtype, TensorView};
 
 use crate::Error;
@@ -36,12 +37,15 @@ use crate::world::World;
 mod aggregate;
 mod builder;
 mod cells;
+mod cellwise;
 mod closing;
 mod edge;
 mod faults;
 mod fleet;
+mod in_turn;
 mod learning;
 mod leaving;
+mod planning;
 mod redeploy;
 mod saved;
 mod schedule;
@@ -57,11 +61,12 @@ pub use whole::Run;
 
 use crate::books::CellReport;
 use aggregate::{Deciding, aggregate};
-use cells::{CellWork, Planner, refuse_to_start};
+use cells::{CellWork, refuse_to_start, who_leaves};
 use closing::ClosedRound;
 use edge::{cell_outcome, device_outcomes, edge_rounds};
 use fleet::Fleet;
 use learning::Learning;
+use planning::Planner;
 use redeploy::redeploy;
 use schedule::{Scheduler, scheduler};
 pub(crate) use stage::Opening;
@@ -227,7 +232,8 @@ impl Simulation {
                 learning.prepare_scoring(&there, fleet.round)?;
             }
             let drawn = links.get_or_insert_default();
-            let is_new = |device| learning.is_new(device);
+            let scoring = &learning.scoring;
+            let is_new = |device| scoring.is_new(device);
             let paid = fleet.pay_for_comparing(&coverage, drawn, is_new, checks_energy, &mut books);
             anybody_gone |= fleet.see_off(paid, &mut books);
             if anybody_gone {
@@ -337,9 +343,10 @@ fn algorithm_1(stage: Stage, terms: Terms) -> Result<RoundWork, Error> {
         books: &books,
     };
     let mut cells = planner.plan(selection, &mut decisions)?;
-    for (uav, cell) in (0..).map(UavId).zip(&mut cells) {
+    cells.par_iter_mut().enumerate().for_each(|(uav, cell)| {
+        let uav = UavId(uav as u32);
         fleet.look_ahead(uav, cell, fleet.now_s(uav, &books), terms.edge_rounds);
-    }
+    });
     fleet.drain(&cells, &mut books);
     if decisions.checks_energy {
         let unable = refuse_to_start(fleet, &mut cells, &mut books);
@@ -388,10 +395,9 @@ fn algorithm_1(stage: Stage, terms: Terms) -> Result<RoundWork, Error> {
         let checks_energy = decisions.checks_energy;
         let paid = fleet.pay_for_refreshing(samples, &low, checks_energy, &mut books);
         low.extend(paid.unable);
+        let leaves = who_leaves(&low, cells.len());
         let there = fleet.world.active().map(|uav| uav.id);
-        let staying: Vec<UavId> = there
-            .filter(|id| !low.iter().any(|leaver| leaver.uav == *id))
-            .collect();
+        let staying: Vec<UavId> = there.filter(|id| !leaves[id.index()]).collect();
         let trained = edge.outputs.iter().map(|(device, _)| *device);
         fleet.pay_for_own_outputs(trained, &mut books);
         learning.update_scoring(edge.outputs, &staying, round)?;

@@ -347,7 +347,7 @@ fn uav_row(round: usize, uav: &UavRecord) -> String {
         uav.position_m.x_m,
         uav.position_m.y_m,
         uav.covered,
-        uav.devices.len(),
+        uav.selected(),
         uav.local_iterations,
         uav.edge_time_s,
         uav.battery_before_j,

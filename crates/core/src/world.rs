@@ -113,23 +113,22 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Takes pairs out of it that do not stay.
-    pub(crate) fn keep_pairs(&mut self, world: &World, stays: impl Fn(UavId, DeviceId) -> bool) {
-        let mut all_stay = true;
-        for (cell, uav) in self.cells.iter_mut().zip(0..) {
+    /// Keeps only pairs that are in `pairs` as well, which has ascending devices per UAV.
+    pub(crate) fn keep_pairs(&mut self, world: &World, pairs: &[Vec<DeviceId>]) {
+        let both = self.cells.par_iter_mut().zip(pairs);
+        let all_stay = both.map(|(cell, others)| {
             let before = cell.len();
-            cell.retain(|&device| stays(UavId(uav), device));
-            all_stay &= cell.len() == before;
-        }
-        if all_stay {
+            let mut others = others.iter().peekable();
+            cell.retain(|device| {
+                while others.next_if(|other| *other < device).is_some() {}
+                others.peek() == Some(&device)
+            });
+            cell.len() == before
+        });
+        if all_stay.reduce(|| true, |a, b| a && b) {
             return;
         }
-        self.nearest.fill(None);
-        for (uav, cell) in world.uavs.iter().zip(&self.cells) {
-            for &device in cell {
-                world.offer(&mut self.nearest[device.index()], uav.id, device);
-            }
-        }
+        self.nearest = world.nearest_of(&self.cells);
     }
 
     /// How many devices at least one UAV covers.
@@ -226,34 +225,49 @@ impl World {
     /// Who covers whom among UAVs and devices that work.
     pub(crate) fn coverage_where(
         &self,
-        uav_works: impl Fn(&Uav) -> bool,
-        device_works: impl Fn(DeviceId) -> bool,
+        uav_works: impl Fn(&Uav) -> bool + Sync,
+        device_works: impl Fn(DeviceId) -> bool + Sync,
     ) -> Coverage {
-        let mut coverage = Coverage {
-            cells: vec![Vec::new(); self.uavs.len()],
-            nearest: vec![None; self.devices.position.len()],
-        };
-        for uav in self.active().filter(|uav| uav_works(uav)) {
-            let mut cell =
-                self.grid
-                    .within(&self.devices.position, uav.position, uav.coverage_radius_m);
-            cell.retain(|&device| device_works(DeviceId(device)));
-            for &device in &cell {
-                let nearest = &mut coverage.nearest[device as usize];
-                self.offer(nearest, uav.id, DeviceId(device));
+        let cell = |uav: &Uav| {
+            if !uav.is_active() || !uav_works(uav) {
+                return Vec::new();
             }
-            coverage.cells[uav.id.index()] = cell.into_iter().map(DeviceId).collect();
+            let radius_m = uav.coverage_radius_m;
+            let within = self
+                .grid
+                .within(&self.devices.position, uav.position, radius_m);
+            let ids = within.into_iter().map(DeviceId);
+            ids.filter(|&device| device_works(device)).collect()
+        };
+        let cells: Vec<Vec<DeviceId>> = self.uavs.par_iter().map(cell).collect();
+        Coverage {
+            nearest: self.nearest_of(&cells),
+            cells,
         }
-        coverage
     }
 
-    /// Makes a UAV the nearest of a device if it is; UAVs are offered in the order of their ids.
-    fn offer(&self, nearest: &mut Option<UavId>, uav: UavId, device: DeviceId) {
-        let at = self.devices.position[device.index()];
-        let distance = |id: UavId| self.uavs[id.index()].position.distance_squared(at);
-        if nearest.is_none_or(|other| distance(uav) < distance(other)) {
-            *nearest = Some(uav);
+    /// Per device, the nearest of the UAVs whose cells it is in; of several at the same distance, the one with the lower number.
+    fn nearest_of(&self, cells: &[Vec<DeviceId>]) -> Vec<Option<UavId>> {
+        let position = &self.devices.position;
+        let squared = |(uav, cell): (&Uav, &Vec<DeviceId>)| -> Vec<f64> {
+            let at = |device: &DeviceId| position[device.index()];
+            let squares = cell
+                .iter()
+                .map(|device| uav.position.distance_squared(at(device)));
+            squares.collect()
+        };
+        let squared: Vec<Vec<f64>> = self.uavs.par_iter().zip(cells).map(squared).collect();
+        let mut nearest = vec![None; position.len()];
+        let mut least = vec![f64::INFINITY; position.len()];
+        for ((uav, cell), squared) in self.uavs.iter().zip(cells).zip(&squared) {
+            for (device, &squared) in cell.iter().zip(squared) {
+                let (nearest, least) = (&mut nearest[device.index()], &mut least[device.index()]);
+                if nearest.is_none() || squared < *least {
+                    (*nearest, *least) = (Some(uav.id), squared);
+                }
+            }
         }
+        nearest
     }
 
     /// Moves every device to its place in `round`.
@@ -299,21 +313,24 @@ impl World {
             let nearest = covering(point).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             nearest.map(|(_, post)| post as usize)
         };
-        for (id, position) in self.devices.position.iter_mut().enumerate() {
+        let (now_s, area) = (self.clock_s, &self.area);
+        let hop = |(id, position): (usize, &mut Point)| {
             let post = nearest(*position);
             let around = Surroundings {
                 device: DeviceId(id as u32),
                 round,
-                now_s: self.clock_s,
-                width_m: self.area.width_m,
-                height_m: self.area.height_m,
+                now_s,
+                width_m: area.width_m,
+                height_m: area.height_m,
                 covered_by: post.map(|post| posts[post]),
                 coverage_radius_m: post.map_or(0.0, |post| radii_m[post]),
                 is_covered: &is_covered,
             };
             let mut rng = stream(seed, Stream::Mobility, round as u64, id as u64);
             *position = mobility.next(*position, &around, &mut rng);
-        }
+        };
+        let devices = self.devices.position.par_iter_mut().enumerate();
+        devices.for_each(hop);
     }
 }
 
@@ -330,7 +347,7 @@ fn place(
         let given = places.device(id, &mut rng);
         given.unwrap_or_else(|| uniform_point(area.width_m, area.height_m, &mut rng))
     };
-    let mut positions: Vec<Point> = (0..count).map(first).collect();
+    let mut positions: Vec<Point> = (0..count).into_par_iter().map(first).collect();
     let Some(walk) = mobility.walk() else {
         return (positions, Vec::new());
     };
@@ -345,7 +362,7 @@ fn place(
         *position = inside(area, motion.at(0.0));
         motion
     };
-    let motions = positions.iter_mut().enumerate().map(start).collect();
+    let motions = positions.par_iter_mut().enumerate().map(start).collect();
     (positions, motions)
 }
 
@@ -359,29 +376,28 @@ fn inside(area: &Area, point: Point) -> Point {
 
 fn draw_devices(scenario: &ValidScenario, samples: Vec<u32>, sample_bits: f64) -> Devices {
     let config = &scenario.devices;
-    let mut devices = Devices::default();
-    for (id, &held) in samples.iter().enumerate() {
+    let draw = |(id, held): (usize, &u32)| {
         let mut rng = stream(scenario.seed, Stream::DeviceHardware, 0, id as u64);
         let cpu_hz = config.cpu_hz.draw(&mut rng);
         let cycles_per_bit = config.cycles_per_bit.draw(&mut rng);
-        let batch_bits = (held as usize).min(scenario.training.batch_size) as f64 * sample_bits;
-        devices.cpu_hz.push(cpu_hz);
-        devices.tx_power_w.push(config.tx_power_w.draw(&mut rng));
-        devices.iteration_time_s.push(compute::iteration_time_s(
-            config.fixed_time_s,
-            cycles_per_bit,
-            batch_bits,
-            cpu_hz,
-        ));
-        devices.iteration_energy_j.push(compute::iteration_energy_j(
-            config.capacitance,
-            cycles_per_bit,
-            batch_bits,
-            cpu_hz,
-        ));
+        let batch_bits = (*held as usize).min(scenario.training.batch_size) as f64 * sample_bits;
+        let unit_s =
+            compute::iteration_time_s(config.fixed_time_s, cycles_per_bit, batch_bits, cpu_hz);
+        let unit_j =
+            compute::iteration_energy_j(config.capacitance, cycles_per_bit, batch_bits, cpu_hz);
+        let tx_power_w = config.tx_power_w.draw(&mut rng);
+        ((cpu_hz, tx_power_w), (unit_s, unit_j))
+    };
+    let drawn = samples.par_iter().enumerate().map(draw);
+    let ((cpu_hz, tx_power_w), (iteration_time_s, iteration_energy_j)) = drawn.unzip();
+    Devices {
+        cpu_hz,
+        tx_power_w,
+        iteration_time_s,
+        iteration_energy_j,
+        samples,
+        ..Devices::default()
     }
-    devices.samples = samples;
-    devices
 }
 
 fn draw_uavs(scenario: &ValidScenario, devices: &[Point]) -> Vec<Uav> {

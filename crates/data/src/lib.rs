@@ -4,7 +4,7 @@
 //! [`embedded`] (MNIST and Fashion-MNIST subsets that live in the binary), [`idx_folder`]
 //! (the full sets, or any other set in idx files), [`cifar10_folder`] and [`image_folder`] (a folder per class
 //! with jpg and png files). [`fetch`] gets the full sets. [`partition`] then deals the training samples to devices, to the
-//! UAVs' personal sets and to the probe set.
+//! UAVs' personal sets and to the probe set; where there are more devices than samples, they draw from a shared [`Pool`].
 //!
 //! ```
 //! use aerofed_data::{Embedded, PartitionKind, PartitionPlan, embedded, partition};
@@ -56,7 +56,7 @@ pub use fetch::{Fetched, fetch};
 pub use full::FullSet;
 pub use idx_folder::{idx_files, idx_folder};
 pub use image_folder::{ImageFolder, image_files, image_folder};
-pub use partition::{Partition, PartitionKind, PartitionPlan, partition};
+pub use partition::{Partition, PartitionKind, PartitionPlan, Pool, partition};
 pub use table::Table;
 
 /// The README's example, compiled and run as a test.

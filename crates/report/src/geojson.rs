@@ -25,7 +25,7 @@ pub fn map_geojson(world: &World, record: &RoundRecord, places: &Places) -> Opti
             "kind": "uav",
             "uav": uav.uav.0,
             "status": uav.status.name(),
-            "devices": uav.devices.len(),
+            "devices": uav.selected(),
             "altitude_m": world.uavs[uav.uav.index()].altitude_m,
             "coverage_radius_m": world.uavs[uav.uav.index()].coverage_radius_m,
         });

@@ -215,7 +215,7 @@ impl<'a> Map<'a> {
         };
         svg.open(&glyph::link_look());
         for uav in self.drawn_uavs() {
-            let took_part = uav.status == Status::Active || !uav.devices.is_empty();
+            let took_part = uav.status == Status::Active || uav.selected() > 0;
             if took_part && uav.status != Status::Lost && uav.uav != aggregator.uav {
                 svg.line(
                     self.spot(aggregator.position_m),

@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
+use super::bench_scale::{self, ScaleArgs};
 use crate::console::{self, BadInput};
 use crate::numbers::{number, whole};
 
@@ -25,36 +26,51 @@ enum BenchCommand {
         aerofed bench train --model vgg --batch 10 --threads 2 --json\n  \
         AEROFED_ISA=avx2 aerofed bench train   (avx512, avx2, neon or portable; default: the best)"
     )]
-    Train {
-        /// A built-in model
-        #[arg(long, default_value = "cnn", value_parser = PossibleValuesParser::new(ModelSpec::BUILTIN))]
-        model: String,
-        /// Samples in a mini-batch
-        #[arg(long, default_value_t = 32, value_parser = whole::<u32>(1..=4096))]
-        batch: u32,
-        /// Worker threads
-        #[arg(long, default_value_t = 1, value_parser = whole::<u16>(1..=1024))]
-        threads: u16,
-        /// Devices that train side by side
-        #[arg(long, default_value_t = 8, value_parser = whole::<u32>(1..=10_000))]
-        devices: u32,
-        /// Side of the square images
-        #[arg(long, default_value_t = 28, value_parser = whole::<u32>(1..=512))]
-        side: u32,
-        /// Colours of the images
-        #[arg(long, default_value_t = 1, value_parser = whole::<u32>(1..=16))]
-        channels: u32,
-        /// How long to measure; the best repetition counts
-        #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = number(0.01..=600.0))]
-        seconds: f64,
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
-    },
+    Train(TrainArgs),
+    /// Measure what a global round takes in time and memory, over numbers of devices and UAVs
+    #[command(after_help = "Examples:\n  \
+        aerofed bench scale\n  \
+        aerofed bench scale --devices 1000,1000000 --uavs 1000 --methods cehfed --out scale")]
+    Scale(ScaleArgs),
+}
+
+#[derive(Args)]
+struct TrainArgs {
+    /// A built-in model
+    #[arg(long, default_value = "cnn", value_parser = PossibleValuesParser::new(ModelSpec::BUILTIN))]
+    model: String,
+    /// Samples in a mini-batch
+    #[arg(long, default_value_t = 32, value_parser = whole::<u32>(1..=4096))]
+    batch: u32,
+    /// Worker threads
+    #[arg(long, default_value_t = 1, value_parser = whole::<u16>(1..=1024))]
+    threads: u16,
+    /// Devices that train side by side
+    #[arg(long, default_value_t = 8, value_parser = whole::<u32>(1..=10_000))]
+    devices: u32,
+    /// Side of the square images
+    #[arg(long, default_value_t = 28, value_parser = whole::<u32>(1..=512))]
+    side: u32,
+    /// Colours of the images
+    #[arg(long, default_value_t = 1, value_parser = whole::<u32>(1..=16))]
+    channels: u32,
+    /// How long to measure; the best repetition counts
+    #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = number(0.01..=600.0))]
+    seconds: f64,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(args: BenchArgs) -> Result<()> {
-    let BenchCommand::Train {
+    match args.command {
+        BenchCommand::Train(args) => train(args),
+        BenchCommand::Scale(args) => bench_scale::run(&args),
+    }
+}
+
+fn train(args: TrainArgs) -> Result<()> {
+    let TrainArgs {
         model,
         batch,
         threads,
@@ -63,7 +79,7 @@ pub(crate) fn run(args: BenchArgs) -> Result<()> {
         channels,
         seconds,
         json,
-    } = args.command;
+    } = args;
     const CLASSES: usize = 10;
     let shape = Shape {
         channels: channels as usize,

@@ -3,6 +3,7 @@
 pub(crate) mod allocate;
 mod batch;
 pub(crate) mod bench;
+mod bench_scale;
 pub(crate) mod calibrate;
 pub(crate) mod compare;
 pub(crate) mod data;

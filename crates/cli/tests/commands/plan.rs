@@ -114,3 +114,34 @@ fn the_training_benchmark_reports_its_figures() {
         Some(2)
     );
 }
+
+#[test]
+fn the_scale_benchmark_measures_every_fleet_and_writes_table_and_plot() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("scale");
+    let folder = out.to_str().unwrap();
+    let args = ["bench", "scale", "--devices", "200,2000", "--uavs", "5,500"];
+    let args = [&args[..], &["--methods", "hfl", "--out", folder]].concat();
+    let (code, table, err) = aerofed(&args, "");
+    assert_eq!(code, Some(0), "{err}");
+    // 200 devices have no work for 500 UAVs.
+    for fleet in [
+        "| hfl | 200 | 5 |",
+        "| hfl | 2000 | 5 |",
+        "| hfl | 2000 | 500 |",
+    ] {
+        assert!(table.contains(fleet), "{fleet}: {table}");
+    }
+    assert_eq!(table.lines().count(), 5, "{table}");
+    let csv = std::fs::read_to_string(out.join("scale.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 4);
+    let plot = std::fs::read_to_string(out.join("scale-hfl.svg")).unwrap();
+    assert!(plot.contains("500 UAVs") && plot.ends_with("</svg>\n"));
+    let (code, _, err) = aerofed(&["bench", "scale", "--devices", "0"], "");
+    assert_eq!(code, Some(2), "{err}");
+    let (code, _, err) = aerofed(
+        &["bench", "scale", "--methods", "hfll", "--devices", "200"],
+        "",
+    );
+    assert_eq!(code, Some(2), "{err}");
+}

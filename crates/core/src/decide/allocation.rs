@@ -32,6 +32,16 @@ pub trait Allocation: Send {
     /// When the cell holds a number that no cell can have.
     fn allocate(&mut self, uav: UavId, cell: &Cell) -> Result<CellPlan, CellError>;
 
+    /// The plans of several cells, in their order; no UAV has two. Cells do not know each other: whoever can, plans them side by
+    /// side.
+    ///
+    /// # Errors
+    /// As [`allocate`](Self::allocate), of the first cell that has no plan.
+    fn allocate_all(&mut self, cells: &[(UavId, Cell)]) -> Result<Vec<CellPlan>, CellError> {
+        let plans = cells.iter().map(|(uav, cell)| self.allocate(*uav, cell));
+        plans.collect()
+    }
+
     /// Whether it wants to hear how global rounds went. Finding out takes the aggregator a pass over the validation samples.
     fn watches_progress(&self) -> bool {
         false

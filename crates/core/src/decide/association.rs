@@ -1,6 +1,9 @@
 //! Which covered devices train, and with which UAV.
 
-use super::fitness::{self, Answer, Scores};
+use rayon::prelude::*;
+
+use super::answers::Answers;
+use super::fitness::{self, Scores};
 use crate::scenario::{self, Diversity};
 use crate::seed::Random;
 use crate::world::{Coverage, DeviceId, UavId, World};
@@ -28,8 +31,8 @@ pub struct Scene<'a> {
     pub world: &'a World,
     /// Who covers whom.
     pub coverage: &'a Coverage,
-    /// What covered devices said about their data, per UAV in the order of its coverage; empty unless needed.
-    pub answers: &'a [Vec<Answer>],
+    /// What covered devices said about their data, per UAV; empty unless needed.
+    pub answers: &'a [Answers],
     /// How the global model does on the probe samples.
     pub quality: Quality,
 }
@@ -38,7 +41,7 @@ impl Scene<'_> {
     /// α of every covered device, Eq. (5), per UAV in the order of its coverage.
     #[must_use]
     pub fn fitness(&self, config: &scenario::Fitness) -> Vec<Vec<f64>> {
-        let uavs = 0..self.coverage.cells.len();
+        let uavs = (0..self.coverage.cells.len()).into_par_iter();
         uavs.map(|uav| self.fitness_with(uav, config)).collect()
     }
 
@@ -57,13 +60,12 @@ impl Scene<'_> {
         let each_by_itself = |scores: &[Scores]| scores.iter().map(|s| s.fitness(config)).collect();
         match (self.answers.get(uav), config.diversity) {
             (None, _) => each_by_itself(&scores_for(&vec![0.0; cell.len()])),
-            (Some(answers), Diversity::Paper) => {
-                let differences: Vec<f64> = answers.iter().map(|a| a.difference).collect();
-                each_by_itself(&scores_for(&differences))
-            }
+            (Some(answers), Diversity::Paper) => each_by_itself(&scores_for(answers.differences())),
             (Some(answers), Diversity::Marginal) => {
-                let waiting = |a: &Answer| a.difference * a.rounds_idle as f64;
-                let differences: Vec<f64> = answers.iter().map(waiting).collect();
+                let waiting = answers.differences().iter().zip(answers.rounds_idle());
+                let differences: Vec<f64> = waiting
+                    .map(|(difference, rounds)| difference * f64::from(*rounds))
+                    .collect();
                 fitness::marginal(&scores_for(&differences), answers, config)
             }
         }
@@ -258,19 +260,18 @@ mod tests {
         let scenario = Scenario::default().check().unwrap();
         let world = World::new(&scenario, vec![10; 150], 6_272.0);
         let coverage = world.coverage();
-        let answers: Vec<Vec<Answer>> = coverage
+        let answers: Vec<Answers> = coverage
             .cells
             .iter()
             .enumerate()
             .map(|(uav, cell)| {
-                let answer = |device: &DeviceId| Answer {
-                    difference: f64::from(device.0 * 7 % 13) + uav as f64,
-                    rounds_idle: 1,
-                    classes: (0..3)
-                        .map(|class| f64::from(u8::from(device.0 % 3 == class)))
-                        .collect(),
-                };
-                cell.iter().map(answer).collect()
+                let mut answers = Answers::with_capacity(cell.len(), 3);
+                for device in cell {
+                    let difference = f64::from(device.0 * 7 % 13) + uav as f64;
+                    let classes = [0, 1, 2].map(|class| f64::from(u8::from(device.0 % 3 == class)));
+                    answers.push(difference, 1, &classes);
+                }
+                answers
             })
             .collect();
         look(&Scene {
@@ -394,13 +395,15 @@ mod tests {
     #[test]
     fn who_has_not_trained_for_long_comes_first() {
         with_scene(|scene| {
-            let answer = |(place, device): (usize, &DeviceId)| Answer {
-                difference: 1.0,
-                rounds_idle: if place == 2 { 3 } else { 1 },
-                classes: vec![f64::from(device.0 % 2), f64::from((device.0 + 1) % 2)],
+            let of_cell = |cell: &Vec<DeviceId>| {
+                let mut answers = Answers::with_capacity(cell.len(), 2);
+                for (place, device) in cell.iter().enumerate() {
+                    let classes = [f64::from(device.0 % 2), f64::from((device.0 + 1) % 2)];
+                    answers.push(1.0, if place == 2 { 3 } else { 1 }, &classes);
+                }
+                answers
             };
-            let of_cell = |cell: &Vec<DeviceId>| cell.iter().enumerate().map(answer).collect();
-            let answers: Vec<Vec<Answer>> = scene.coverage.cells.iter().map(of_cell).collect();
+            let answers: Vec<Answers> = scene.coverage.cells.iter().map(of_cell).collect();
             let scene = Scene {
                 answers: &answers,
                 ..*scene

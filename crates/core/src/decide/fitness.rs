@@ -1,5 +1,6 @@
 //! How much a device is worth to a UAV: data diversity, distance and computing power, Eqs. (5)-(7).
 
+use super::answers::Answers;
 use crate::scenario;
 
 /// The least probability a logarithm is taken of. A softmax output may round to 0; and were it much less, one
@@ -9,17 +10,6 @@ const LEAST_PROBABILITY: f64 = 0.01;
 /// Devices that are ranked one by one. One more changes the mix of so many too little to look at everybody again,
 /// and the cost of a cell stays in proportion to its devices.
 const RANKED_ONE_BY_ONE: usize = 64;
-
-/// What a UAV hears from a device that ran its small batch through the UAV's own model.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
-    /// R: how far the device's last local model is from the UAV's own, Eq. (6).
-    pub difference: f64,
-    /// Rounds since it trained, or since the start if it never did; at least 1.
-    pub rounds_idle: usize,
-    /// What the UAV's own model takes the small batch for: mean probabilities of the classes.
-    pub classes: Vec<f64>,
-}
 
 /// The three scores of a device with a UAV, each 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -68,31 +58,47 @@ pub(crate) fn divergence(personal: &[f32], local: &[f32], classes: usize) -> f64
 #[must_use]
 pub(crate) fn marginal(
     scores: &[Scores],
-    answers: &[Answer],
+    answers: &Answers,
     weights: &scenario::Fitness,
 ) -> Vec<f64> {
     let mut mix = Mix::default();
     let worth = |device: usize, mix: &Mix| {
         let alone = scores[device];
         let added = Scores {
-            difference: alone.difference * mix.lacks(&answers[device].classes),
+            difference: alone.difference * mix.lacks(answers.classes(device)),
             ..alone
         };
         (added.fitness(weights), device)
     };
     // The larger fitness first, and the lower number among equals.
     let order = |a: &(f64, usize), b: &(f64, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-    let mut left: Vec<usize> = (0..scores.len()).collect();
+    // Nobody is worth more than by itself: whoever comes after the best of all need not be looked at.
+    let by_themselves = scores.iter().map(|scores| scores.fitness(weights));
+    let mut left: Vec<(f64, usize)> = by_themselves.zip(0..).collect();
+    left.sort_unstable_by(order);
     let mut ranked = Vec::with_capacity(scores.len());
     while ranked.len() < RANKED_ONE_BY_ONE {
-        let Some(best) = left.iter().map(|&device| worth(device, &mix)).min_by(order) else {
+        let mut best: Option<(usize, (f64, usize))> = None;
+        for (place, &(alone, device)) in left.iter().enumerate() {
+            if best.is_some_and(|(_, best)| alone < best.0) {
+                break;
+            }
+            let found = worth(device, &mix);
+            if best.is_none_or(|(_, best)| order(&found, &best).is_lt()) {
+                best = Some((place, found));
+            }
+        }
+        let Some((place, best)) = best else {
             break;
         };
-        left.retain(|device| *device != best.1);
-        mix.add(&answers[best.1].classes);
+        left.remove(place);
+        mix.add(answers.classes(best.1));
         ranked.push(best);
     }
-    let mut rest: Vec<_> = left.iter().map(|&device| worth(device, &mix)).collect();
+    let mut rest: Vec<_> = left
+        .iter()
+        .map(|(_, device)| worth(*device, &mix))
+        .collect();
     rest.sort_unstable_by(order);
     ranked.extend(rest);
 
@@ -109,6 +115,8 @@ pub(crate) fn marginal(
 #[derive(Default)]
 struct Mix {
     sum: Vec<f64>,
+    /// The same for the average device; empty without devices.
+    mean: Vec<f64>,
     devices: usize,
 }
 
@@ -120,18 +128,17 @@ impl Mix {
             .zip(classes)
             .for_each(|(sum, class)| *sum += class);
         self.devices += 1;
+        let devices = self.devices as f64;
+        self.mean.clear();
+        self.mean.extend(self.sum.iter().map(|sum| sum / devices));
     }
 
     /// The part of a device's classes that it does not have, 0 to 1: their total variation distance.
     fn lacks(&self, classes: &[f64]) -> f64 {
-        let devices = self.devices.max(1) as f64;
-        let shared = self
-            .sum
-            .iter()
-            .zip(classes)
-            .map(|(sum, class)| class.min(sum / devices));
+        let both = self.mean.iter().zip(classes);
         // What is not a number is shared by all.
-        (1.0 - shared.sum::<f64>()).max(0.0)
+        let shared = both.map(|(mean, class)| class.min(*mean));
+        (1.0 - shared.sum::<f64>()).clamp(0.0, 1.0)
     }
 }
 
@@ -204,23 +211,63 @@ mod tests {
         }
     }
 
-    fn device(difference: f64, classes: &[f64]) -> (Scores, Answer) {
+    fn device(difference: f64, classes: &[f64]) -> (Scores, Vec<f64>) {
         let scores = Scores {
             difference,
             ..Scores::default()
         };
-        let answer = Answer {
-            difference,
-            rounds_idle: 1,
-            classes: classes.to_vec(),
-        };
-        (scores, answer)
+        (scores, classes.to_vec())
     }
 
-    fn marginal_of(devices: Vec<(Scores, Answer)>) -> Vec<f64> {
+    fn marginal_of(devices: Vec<(Scores, Vec<f64>)>) -> Vec<f64> {
         let weights = scenario::Fitness::default().difference_alone();
-        let (scores, answers): (Vec<_>, Vec<_>) = devices.into_iter().unzip();
-        marginal(&scores, &answers, &weights)
+        let (scores, classes): (Vec<_>, Vec<_>) = devices.into_iter().unzip();
+        marginal(&scores, &answers(&scores, &classes), &weights)
+    }
+
+    fn answers(scores: &[Scores], classes: &[Vec<f64>]) -> Answers {
+        let count = classes.first().map_or(0, Vec::len);
+        let mut answers = Answers::with_capacity(scores.len(), count);
+        for (scores, classes) in scores.iter().zip(classes) {
+            answers.push(scores.difference, 1, classes);
+        }
+        answers
+    }
+
+    /// The ranking as it is defined: everybody is looked at for every place.
+    fn marginal_by_full_scan(
+        scores: &[Scores],
+        answers: &Answers,
+        weights: &scenario::Fitness,
+    ) -> Vec<f64> {
+        let mut left: Vec<usize> = (0..scores.len()).collect();
+        let (mut mix, mut last) = (Mix::default(), f64::INFINITY);
+        let mut fitness = vec![0.0; scores.len()];
+        let worth = |device: usize, mix: &Mix| {
+            let difference = scores[device].difference * mix.lacks(answers.classes(device));
+            let added = Scores {
+                difference,
+                ..scores[device]
+            };
+            added.fitness(weights)
+        };
+        let mut past_64 = None;
+        while !left.is_empty() {
+            let by = past_64.as_ref().unwrap_or(&mix);
+            let order = |a: &&usize, b: &&usize| {
+                let by_worth = worth(**b, by).total_cmp(&worth(**a, by));
+                by_worth.then(a.cmp(b))
+            };
+            let best = *left.iter().min_by(order).unwrap();
+            last = worth(best, by).min(last.next_down()).max(0.0);
+            fitness[best] = last;
+            left.retain(|device| *device != best);
+            mix.add(answers.classes(best));
+            if past_64.is_none() && scores.len() - left.len() == RANKED_ONE_BY_ONE {
+                past_64 = Some(std::mem::take(&mut mix));
+            }
+        }
+        fitness
     }
 
     /// By hand. Device 1 comes first, with 0.9. Then device 0 would add 0.8 x (1 - 1) = 0, device 2 0.5 x 1, device 3
@@ -301,6 +348,30 @@ mod tests {
     }
 
     proptest! {
+        /// Few values each, so that many are worth the same.
+        #[test]
+        fn nobody_who_matters_is_passed_over(
+            devices in prop::collection::vec((0u8..5, 0u8..3, prop::collection::vec(0u8..4, 3)), 0..150)
+        ) {
+            let weights = scenario::Fitness::default();
+            let scores: Vec<Scores> = devices
+                .iter()
+                .map(|(difference, distance, _)| Scores {
+                    difference: f64::from(*difference) / 4.0,
+                    distance: f64::from(*distance) / 2.0,
+                    compute: 0.5,
+                })
+                .collect();
+            let shares = |parts: &Vec<u8>| {
+                let sum: u8 = parts.iter().sum();
+                parts.iter().map(|part| f64::from(*part) / f64::from(sum.max(1))).collect()
+            };
+            let classes: Vec<Vec<f64>> = devices.iter().map(|(_, _, parts)| shares(parts)).collect();
+            let answers = answers(&scores, &classes);
+            let ours = marginal(&scores, &answers, &weights);
+            prop_assert_eq!(ours, marginal_by_full_scan(&scores, &answers, &weights));
+        }
+
         #[test]
         fn scores_stay_between_0_and_1(
             devices in prop::collection::vec((0.0..20.0f64, 1.0..1e4f64, 1e6..1e10f64), 0..20)

@@ -2,6 +2,9 @@
 
 pub mod aggregator;
 pub mod allocation;
+mod answers;
 pub mod association;
-pub mod fitness;
+pub(crate) mod fitness;
 pub mod redeploy;
+
+pub use answers::Answers;

@@ -35,7 +35,7 @@ pub trait Aggregation: Send + Sync {
 }
 
 /// A merge in progress. Models come in an order that does not depend on threads.
-pub trait Fold: Any + Send {
+pub trait Fold: Any + Send + Sync {
     /// Takes in a model with its weight, which is positive.
     fn add(&mut self, model: &[f32], weight: f64);
 

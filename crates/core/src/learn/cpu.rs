@@ -1,11 +1,14 @@
 //! Training and evaluating on this machine's cores.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use aerofed_data::{Dataset, Partition};
+use aerofed_data::Dataset;
 use aerofed_nn::{Engine, Examples, Network, Sgd};
+use rayon::prelude::*;
 
-use super::data::{Data, divide, network_for};
+use super::data::{Data, network_for};
+use super::holdings::{DeviceSamples, Holdings};
 use super::{Devices, Evaluator, Job, LocalUpdate, Task, UpdateLost, batches};
 use crate::Error;
 use crate::scenario::{Training, ValidScenario};
@@ -35,19 +38,14 @@ impl CpuLearner {
         threads: usize,
     ) -> Result<Self, Error> {
         let network = network_for(scenario, &data.train)?;
-        let Partition {
-            devices: held,
-            personal,
-            probe,
-        } = divide(scenario, &data.train)?;
-        let counts = |lists: &[Vec<u32>]| lists.iter().map(|own| own.len() as u32).collect();
+        let held = Holdings::new(scenario, &data.train)?;
         let task = Task {
             parameters: network.parameter_count(),
             model_values: network.parameter_count(),
             classes: network.classes(),
             sample_bits: 8.0 * data.train.input_len() as f64,
-            device_samples: counts(&held),
-            personal_samples: counts(&personal),
+            device_samples: held.devices.counts(),
+            personal_samples: held.personal_counts(),
             small_batch: scenario.fitness.small_batch,
         };
         let engine = Arc::new(Engine::new(network.clone(), threads));
@@ -56,7 +54,7 @@ impl CpuLearner {
             devices: CpuDevices {
                 engine: engine.clone(),
                 train: data.train.clone(),
-                held,
+                held: held.devices,
                 small_batch: scenario.fitness.small_batch,
                 training: scenario.training.clone(),
                 seed: scenario.seed,
@@ -65,8 +63,8 @@ impl CpuLearner {
                 engine,
                 train: data.train.clone(),
                 test: data.test.clone(),
-                personal,
-                probe,
+                personal: held.personal,
+                probe: held.probe,
                 training: scenario.training.clone(),
                 seed: scenario.seed,
             },
@@ -96,7 +94,7 @@ pub(crate) struct CpuDevices {
     engine: Arc<Engine>,
     train: Arc<Dataset>,
     /// Training samples of each device.
-    held: Vec<Vec<u32>>,
+    held: DeviceSamples,
     small_batch: usize,
     training: Training,
     seed: u64,
@@ -104,9 +102,14 @@ pub(crate) struct CpuDevices {
 
 impl CpuDevices {
     /// The samples on which a device compares models.
-    fn small_batch(&self, device: DeviceId) -> &[u32] {
-        let held = &self.held[device.index()];
-        &held[..held.len().min(self.small_batch)]
+    fn small_batch(&self, device: DeviceId) -> Cow<'_, [u32]> {
+        match self.held.of(device) {
+            Cow::Borrowed(held) => held[..held.len().min(self.small_batch)].into(),
+            Cow::Owned(mut drawn) => {
+                drawn.truncate(self.small_batch);
+                drawn.into()
+            }
+        }
     }
 
     /// How many jobs are trained in one go.
@@ -118,21 +121,22 @@ impl CpuDevices {
     }
 
     fn train_some(&self, jobs: &[Job]) -> Result<Vec<LocalUpdate>, Error> {
-        let size = self.training.batch_size;
+        let (held, seed, size) = (&self.held, self.seed, self.training.batch_size);
         let draw = |job: &Job| {
             let id = u64::from(job.device.0);
-            let mut rng = stream(self.seed, Stream::Batches, job.key, id);
-            let held = &self.held[job.device.index()];
-            batches::draw(held, size, job.local_iterations, &mut rng)
+            let mut rng = stream(seed, Stream::Batches, job.key, id);
+            let held = held.of(job.device);
+            let order = batches::draw(&held, size, job.local_iterations, &mut rng);
+            (order, size.min(held.len()))
         };
-        let orders: Vec<Vec<u32>> = jobs.iter().map(draw).collect();
+        let orders: Vec<(Vec<u32>, usize)> = jobs.par_iter().map(draw).collect();
         let work: Vec<aerofed_nn::Job> = jobs
             .iter()
             .zip(&orders)
-            .map(|(job, order)| aerofed_nn::Job {
+            .map(|(job, (order, batch_size))| aerofed_nn::Job {
                 start: job.start,
                 order,
-                batch_size: size.min(self.held[job.device.index()].len()),
+                batch_size: *batch_size,
                 sgd: Sgd {
                     proximal: job.local.proximal as f32,
                     adversarial_epsilon: job.local.adversarial_epsilon as f32,
@@ -141,11 +145,14 @@ impl CpuDevices {
             })
             .collect();
         let trained = self.engine.train(&examples(&self.train), &work)?;
-        let asked: Vec<(&[f32], &[u32])> = jobs
-            .iter()
-            .zip(&trained)
-            .filter(|(job, _)| job.wants_outputs)
+        let wanting = jobs.iter().zip(&trained);
+        let wanting = wanting.filter(|(job, _)| job.wants_outputs);
+        let small: Vec<(&[f32], Cow<[u32]>)> = wanting
             .map(|(job, update)| (&update.weights[..], self.small_batch(job.device)))
+            .collect();
+        let asked: Vec<(&[f32], &[u32])> = small
+            .iter()
+            .map(|(model, own)| (*model, &own[..]))
             .collect();
         let outputs = self.engine.outputs(&examples(&self.train), &asked)?;
         let mut outputs = outputs.into_iter();
@@ -185,24 +192,31 @@ impl Devices for CpuDevices {
             .enumerate()
             .flat_map(|(model, (_, devices))| devices.chunks(BLOCK).map(move |part| (model, part)))
             .collect();
-        let batch = |device: &DeviceId| self.small_batch(*device);
-        let samples: Vec<Vec<u32>> = blocks
+        // One after the other, with where each device's end.
+        let samples: Vec<(Vec<u32>, Vec<usize>)> = blocks
             .iter()
-            .map(|(_, part)| part.iter().flat_map(batch).copied().collect())
+            .map(|(_, part)| {
+                let (mut samples, mut ends) = (Vec::new(), Vec::with_capacity(part.len()));
+                for device in *part {
+                    samples.extend_from_slice(&self.small_batch(*device));
+                    ends.push(samples.len());
+                }
+                (samples, ends)
+            })
             .collect();
         let models: Vec<(&[f32], &[u32])> = blocks
             .iter()
             .zip(&samples)
-            .map(|((model, _), samples)| (asked[*model].0, &samples[..]))
+            .map(|((model, _), (samples, _))| (asked[*model].0, &samples[..]))
             .collect();
         let outputs = self.engine.outputs(&examples(&self.train), &models)?;
         let classes = self.engine.network().classes();
         let mut rows: Vec<Vec<Vec<f32>>> = vec![Vec::new(); asked.len()];
-        for ((model, part), mut rest) in blocks.into_iter().zip(outputs.iter().map(|o| &o[..])) {
-            for device in part {
-                let (own, others) = rest.split_at(batch(device).len() * classes);
-                rows[model].push(own.to_vec());
-                rest = others;
+        for (((model, _), (_, ends)), outputs) in blocks.into_iter().zip(&samples).zip(&outputs) {
+            let mut from = 0;
+            for end in ends {
+                rows[model].push(outputs[from * classes..end * classes].to_vec());
+                from = *end;
             }
         }
         Ok(rows)

@@ -8,9 +8,9 @@ use aerofed_data::{Dataset, Partition, PartitionPlan, Split};
 use aerofed_nn::{ModelSpec, Network, Shape};
 use sha2::{Digest, Sha256};
 
+use super::holdings::Holdings;
 use crate::Error;
-use crate::scenario::{DataSet, Learner, Scenario, ScenarioError, ValidScenario};
-use crate::seed::{Stream, stream};
+use crate::scenario::{DataSet, Learner, Scenario, ScenarioError, Sharing, ValidScenario};
 
 /// A data set in memory, which any number of runs may share.
 #[derive(Clone, Debug)]
@@ -207,28 +207,46 @@ pub(crate) fn files(scenario: &Scenario) -> Result<Vec<PathBuf>, Error> {
     })
 }
 
-/// Divides a training set as a scenario says.
+/// Divides a training set as a scenario says. Of devices that share a pool, this is what each of them draws.
 ///
 /// # Errors
 /// When it does not hold what the scenario asks for.
 pub fn divide(scenario: &ValidScenario, train: &Dataset) -> Result<Partition, Error> {
-    let mut rng = stream(scenario.seed, Stream::Partition, 0, 0);
-    let divided = aerofed_data::partition(train, &partition_plan(scenario), &mut rng);
+    Ok(Holdings::new(scenario, train)?.into_partition())
+}
+
+/// Why a training set cannot be divided, in the words of the scenario.
+pub(super) fn explain(
+    error: aerofed_data::Error,
+    scenario: &ValidScenario,
+    train: &Dataset,
+) -> Error {
     let data = &scenario.data;
+    if !matches!(error, aerofed_data::Error::NotEnoughSamples { .. }) {
+        return error.into();
+    }
     let is_subset = data.dir.as_os_str().is_empty() && train.name == set_name(data.set);
-    divided.map_err(|error| match error {
-        aerofed_data::Error::NotEnoughSamples { .. } if is_subset => ScenarioError::Field {
-            field: "data.data_volume".into(),
-            value: data.data_volume.to_string(),
-            allowed: format!(
-                "what the embedded subset holds ({error}); `aerofed data get {set} --dir data/{set}` fetches the full set, \
-                 data.dir = \"data/{set}\" uses it",
-                set = train.name
-            ),
-        }
-        .into(),
-        other => other.into(),
-    })
+    let mut ways = Vec::new();
+    if is_subset {
+        ways.push(format!(
+            "; `aerofed data get {set} --dir data/{set}` fetches the full set, data.dir = \"data/{set}\" uses it",
+            set = train.name
+        ));
+    }
+    if data.sharing == Sharing::Disjoint {
+        ways.push("; data.sharing = \"pool\" lets devices hold the same samples".into());
+    }
+    let holder = if is_subset {
+        "the embedded subset"
+    } else {
+        "the set"
+    };
+    ScenarioError::Field {
+        field: "data.data_volume".into(),
+        value: data.data_volume.to_string(),
+        allowed: format!("what {holder} holds ({error}){}", ways.concat()),
+    }
+    .into()
 }
 
 fn set_name(set: DataSet) -> &'static str {

@@ -45,6 +45,15 @@ pub struct Job<'a> {
     pub wants_outputs: bool,
 }
 
+impl Job<'_> {
+    /// Whether another device that holds the same would come to the same, but for its random draws.
+    pub(crate) fn does_the_same_as(&self, other: &Self) -> bool {
+        std::ptr::eq(self.start, other.start)
+            && (self.local_iterations, self.local, self.wants_outputs)
+                == (other.local_iterations, other.local, other.wants_outputs)
+    }
+}
+
 /// What a device sends back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocalUpdate {
@@ -54,6 +63,18 @@ pub struct LocalUpdate {
     pub mean_loss: f32,
     /// Softmax outputs of the trained model on the device's small batch, class by class; empty unless the job asks for them.
     pub outputs: Vec<f32>,
+}
+
+impl LocalUpdate {
+    /// The same, to be looked at.
+    #[must_use]
+    pub fn view(&self) -> UpdateView<'_> {
+        UpdateView {
+            weights: &self.weights,
+            mean_loss: self.mean_loss,
+            outputs: &self.outputs,
+        }
+    }
 }
 
 /// Why an update never came.
@@ -88,4 +109,47 @@ pub trait Devices: Send {
         &mut self,
         asked: &[(&[f32], &[DeviceId])],
     ) -> Result<Vec<Vec<Vec<f32>>>, Error>;
+
+    /// The same devices, if what they answer depends on what they are asked alone: then cells are asked side by side, and nothing
+    /// is kept for each device. They must answer to the bit as through the other functions.
+    fn stateless(&self) -> Option<&dyn StatelessDevices> {
+        None
+    }
+}
+
+/// What a device sends back, as its learner has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UpdateView<'a> {
+    /// The trained model.
+    pub weights: &'a [f32],
+    /// Mean loss over its local steps.
+    pub mean_loss: f32,
+    /// Softmax outputs of the trained model on the device's small batch; empty unless the job asks for them.
+    pub outputs: &'a [f32],
+}
+
+impl UpdateView<'_> {
+    /// The same, to be kept.
+    #[must_use]
+    pub fn to_update(&self) -> LocalUpdate {
+        LocalUpdate {
+            weights: self.weights.to_vec(),
+            mean_loss: self.mean_loss,
+            outputs: self.outputs.to_vec(),
+        }
+    }
+}
+
+/// Devices that any thread may ask.
+pub trait StatelessDevices: Sync {
+    /// Does jobs of one cell and hands over every result, once each and in the order of `jobs`.
+    fn train_cell(&self, jobs: &[Job], deliver: &mut dyn FnMut(usize, UpdateView));
+
+    /// Softmax outputs of a model on the small batches of devices, in their order.
+    fn cell_outputs(
+        &self,
+        model: &[f32],
+        devices: &[DeviceId],
+        deliver: &mut dyn FnMut(usize, &[f32]),
+    );
 }

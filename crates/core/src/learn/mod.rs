@@ -7,6 +7,7 @@ pub(crate) mod cpu;
 pub mod data;
 pub mod devices;
 pub mod evaluator;
+mod holdings;
 mod label_mix;
 pub(crate) mod sampled;
 pub(crate) mod surrogate;
@@ -14,6 +15,8 @@ mod task;
 
 pub use codec::Codec;
 pub use data::{Data, DataStore};
-pub use devices::{Devices, Job, LocalTraining, LocalUpdate, UpdateLost};
+pub use devices::{
+    Devices, Job, LocalTraining, LocalUpdate, StatelessDevices, UpdateLost, UpdateView,
+};
 pub use evaluator::Evaluator;
 pub use task::Task;

@@ -96,17 +96,15 @@ impl RoundLinks {
                 snr_down_hz: usable(nature.snr_hz(&down, cell.broadcast_power_w, heard_down))?,
             })
         };
-        let mut table = Self::default();
-        let mut out = Vec::with_capacity(covered.len());
-        for cell in covered {
-            let drawn: Vec<Option<GroundLink>> = cell
-                .devices
-                .par_iter()
-                .with_min_len(256)
-                .map(|&device| draw_one(cell, device))
-                .collect();
+        let draw_cell = |cell: &Covered| {
+            let devices = cell.devices.par_iter().with_min_len(1024);
+            let drawn: Vec<Option<GroundLink>> =
+                devices.map(|&device| draw_one(cell, device)).collect();
             let mut weak = Vec::new();
-            let (mut devices, mut links) = (Vec::new(), Vec::new());
+            let (mut devices, mut links) = (
+                Vec::with_capacity(drawn.len()),
+                Vec::with_capacity(drawn.len()),
+            );
             for (&device, link) in cell.devices.iter().zip(drawn) {
                 match link {
                     Some(link) => {
@@ -116,18 +114,39 @@ impl RoundLinks {
                     None => weak.push(device),
                 }
             }
-            table.devices.push(devices);
-            table.links.push(links);
-            out.push(weak);
-        }
-        (table, out)
+            ((devices, links), weak)
+        };
+        let ((devices, links), weak) = covered.par_iter().map(draw_cell).unzip();
+        (Self { devices, links }, weak)
     }
 
-    /// The link between a UAV and a device; none when the UAV does not cover it, or the link is out.
-    #[must_use]
-    pub(crate) fn get(&self, uav: UavId, device: DeviceId) -> Option<GroundLink> {
-        let place = self.devices.get(uav.index())?.binary_search(&device).ok()?;
-        Some(self.links[uav.index()][place])
+    /// Per UAV, the devices to which it has a link, ascending.
+    pub(crate) fn pairs(&self) -> &[Vec<DeviceId>] {
+        &self.devices
+    }
+
+    /// Those of some devices to which a UAV has a link, with it.
+    pub(crate) fn among<'a>(
+        &'a self,
+        uav: UavId,
+        devices: &'a [DeviceId],
+    ) -> impl Iterator<Item = (DeviceId, GroundLink)> + 'a {
+        let none = (&[][..], &[][..]);
+        let cell = self
+            .devices
+            .get(uav.index())
+            .zip(self.links.get(uav.index()));
+        let (linked, links) = cell.map_or(none, |(linked, links)| (&linked[..], &links[..]));
+        let mut next = 0;
+        devices.iter().filter_map(move |device| {
+            // Where all of them are asked about, each is the one after the last.
+            let place = match linked.get(next) == Some(device) {
+                true => next,
+                false => linked.binary_search(device).ok()?,
+            };
+            next = place + 1;
+            Some((*device, links[place]))
+        })
     }
 }
 
@@ -149,6 +168,12 @@ mod tests {
                 _ => path.rng().random::<f64>() + path.lasting_rng().random::<f64>(),
             }
         }
+    }
+
+    fn one_of(table: &RoundLinks, uav: u32, device: u32) -> GroundLink {
+        let found: Vec<_> = table.among(UavId(uav), &[DeviceId(device)]).collect();
+        assert_eq!((found.len(), found[0].0), (1, DeviceId(device)));
+        found[0].1
     }
 
     #[test]
@@ -177,8 +202,8 @@ mod tests {
         let (table, out) = draw(1);
         let even: Vec<DeviceId> = [0, 2, 4].map(DeviceId).into();
         assert_eq!(out, [even.clone(), even]);
-        assert_eq!(table.get(UavId(0), DeviceId(2)), None);
-        let link = |table: &RoundLinks, uav| table.get(UavId(uav), DeviceId(3)).unwrap();
+        assert_eq!(table.among(UavId(0), &[DeviceId(2)]).count(), 0);
+        let link = |table: &RoundLinks, uav| one_of(table, uav, 3);
         assert_eq!(link(&table, 0), link(&draw(1).0, 0));
         assert_ne!(link(&table, 0), link(&table, 1));
         assert_ne!(link(&table, 0), link(&draw(2).0, 0));
@@ -187,6 +212,10 @@ mod tests {
             snr_down_hz,
         } = link(&table, 0);
         assert_ne!(snr_up_hz, snr_down_hz);
+        // In any order, and without those that have none.
+        let mixed = [5, 0, 3, 1, 9].map(DeviceId);
+        let found: Vec<u32> = table.among(UavId(1), &mixed).map(|(id, _)| id.0).collect();
+        assert_eq!(found, [5, 3, 1]);
     }
 
     /// Everything arrives at a tenth per kilometre of ground distance.
@@ -225,7 +254,7 @@ mod tests {
         let mut draw = |reuse| {
             nature.reuse = reuse;
             let (table, _) = RoundLinks::draw(&nature, 1, &cells, &ground);
-            move |uav, device| table.get(UavId(uav), DeviceId(device)).unwrap()
+            move |uav, device| one_of(&table, uav, device)
         };
         let close = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-9);
         let all = draw(1);

@@ -222,7 +222,7 @@ const UAVS: &[Column] = &[
 #[rustfmt::skip]
 const UAVS_LAST: &[Column] = &[
     Column::new("away_s", Number, "s", "Seconds in which it was not above its cell: at the base, on the way there or back, or lost"),
-    Column::new("devices", List, "", "Numbers of the devices that trained with it, from 0"),
+    Column::new("devices", List, "", "Numbers of the devices that trained with it, from 0; of a fleet of more than 20 000 only those that devices.jsonl tells of"),
 ];
 
 #[rustfmt::skip]

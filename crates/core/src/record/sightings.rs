@@ -4,10 +4,33 @@ use serde::{Deserialize, Serialize};
 
 use super::UavRecord;
 use crate::vocabulary::Point;
-use crate::world::{Coverage, UavId};
+use crate::world::{Coverage, DeviceId, UavId};
 
 /// Most devices that a round remembers the places of; of a larger fleet, every so-and-so-many-th.
 const MOST_SIGHTED: usize = 2_000;
+
+/// Records of a larger fleet list only devices that are seen: runs and checkpoints would grow by all of them in every round.
+const MOST_LISTED: usize = 20_000;
+
+/// Every so-many-th device is seen of a fleet.
+fn every(devices: usize) -> usize {
+    devices.div_ceil(MOST_SIGHTED).max(1)
+}
+
+/// Those of a cell's devices that a record lists, of a fleet of so many, and how many others there are.
+pub(crate) fn listed(cell: Vec<DeviceId>, fleet: usize) -> (Vec<DeviceId>, usize) {
+    if fleet <= MOST_LISTED {
+        return (cell, 0);
+    }
+    let every = every(fleet);
+    let all = cell.len();
+    let seen = cell
+        .into_iter()
+        .filter(|id| id.index().is_multiple_of(every));
+    let seen: Vec<DeviceId> = seen.collect();
+    let others = all - seen.len();
+    (seen, others)
+}
 
 /// Where devices stood in a round and whom they trained with, rounded to metres: a map needs no
 /// more, and the file stays small.
@@ -62,7 +85,7 @@ impl From<Part> for i64 {
 impl Sightings {
     /// What is seen of devices at `positions`.
     pub(crate) fn new(positions: &[Point], coverage: &Coverage, uavs: &[UavRecord]) -> Self {
-        let every = positions.len().div_ceil(MOST_SIGHTED).max(1);
+        let every = every(positions.len());
         let covered = |index: usize| coverage.nearest[index].is_some();
         let mut seen = Self {
             every,
@@ -92,7 +115,7 @@ impl Sightings {
 mod tests {
     use super::*;
     use crate::record::{Energy, UavTime};
-    use crate::world::{DeviceId, Status};
+    use crate::world::Status;
 
     fn uav(id: u32, devices: &[u32]) -> UavRecord {
         UavRecord {
@@ -101,6 +124,7 @@ mod tests {
             position_m: Point::default(),
             covered: 0,
             devices: devices.iter().map(|&device| DeviceId(device)).collect(),
+            unlisted: 0,
             local_iterations: 1,
             edge_time_s: 0.0,
             battery_before_j: 0.0,
@@ -142,5 +166,14 @@ mod tests {
         assert_eq!(seen.uav[2], Part::Trained(UavId(1)));
         let trained = |part: &&Part| **part != Part::Uncovered;
         assert_eq!(seen.uav.iter().filter(trained).count(), 1);
+    }
+
+    #[test]
+    fn records_of_huge_fleets_list_only_who_is_seen() {
+        let cell = || (0..50).map(DeviceId).collect::<Vec<_>>();
+        assert_eq!(listed(cell(), MOST_LISTED), (cell(), 0));
+        // Of 40 000, every 20th.
+        let seen = [0, 20, 40].map(DeviceId).to_vec();
+        assert_eq!(listed(cell(), 40_000), (seen, 47));
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Energy, RoundRecord, Time, first_reached, number};
+use super::{Energy, RoundRecord, Time, UavRecord, first_reached, number};
 use crate::scenario::{TargetOn, ValidScenario};
 
 /// Why a run ended.
@@ -204,9 +204,9 @@ fn reached(scenario: &ValidScenario, records: &[RoundRecord]) -> Vec<Reached> {
 /// H of the average device that trained.
 fn mean_iterations(records: &[RoundRecord]) -> f64 {
     let cells = || records.iter().flat_map(|record| &record.uavs);
-    let devices: usize = cells().map(|uav| uav.devices.len()).sum();
+    let devices: usize = cells().map(UavRecord::selected).sum();
     let steps: usize = cells()
-        .map(|uav| uav.devices.len() * uav.local_iterations)
+        .map(|uav| uav.selected() * uav.local_iterations)
         .sum();
     steps as f64 / devices as f64
 }

@@ -1,14 +1,14 @@
 //! Global aggregation: edge models go to the aggregator, are merged, and come back.
 
 use crate::books::Books;
-use crate::decide::aggregator::{AggregatorChoice, Candidate};
+use crate::decide::aggregator::{AggregatorChoice, Candidate, Prospects};
 use crate::learn::aggregation::Aggregation;
 use crate::nature::cost::{self, Receiver};
 use crate::record::EventKind;
 use crate::vocabulary::{Bill, EnergyItem, TimeItem, UavId};
 use crate::world::Uav;
 
-use super::cells::{CellWork, Leaver};
+use super::cells::{CellWork, Leaver, who_leaves};
 use super::fleet::Fleet;
 use super::learning::Learning;
 
@@ -60,7 +60,8 @@ pub(super) fn aggregate(
         if model.is_none() {
             return Merged::default();
         }
-        receivers.retain(|receiver| !low.iter().any(|leaver| leaver.uav == receiver.id));
+        let leaves = who_leaves(low, cells.len());
+        receivers.retain(|receiver| !leaves[receiver.id.index()]);
         let (reached, missed) = broadcast(fleet, cells, &receivers, &aggregator, books);
         return Merged {
             aggregator: Some(aggregator.id),
@@ -80,8 +81,9 @@ pub(super) struct Deciding<'a> {
 
 /// Everybody who is there and stays.
 fn receivers(fleet: &Fleet, cells: &[CellWork], low: &[Leaver]) -> Vec<Receiver> {
+    let leaves = who_leaves(low, cells.len());
     let staying = fleet.world.active().map(|uav| uav.id);
-    let staying = staying.filter(|id| !low.iter().any(|low| low.uav == *id));
+    let staying = staying.filter(|id| !leaves[id.index()]);
     staying.map(|id| receiver(fleet, id, cells)).collect()
 }
 
@@ -102,12 +104,16 @@ pub(super) fn choose_aggregator(
     choice: &mut dyn AggregatorChoice,
     books: &Books,
 ) -> Option<Uav> {
-    let stays = |uav: &&Uav| receivers.iter().any(|receiver| receiver.id == uav.id);
+    let prospects = IfChosen::new(fleet, cells, receivers, books);
+    let stays = |uav: &&Uav| prospects.places[uav.id.index()].is_some();
     let candidates: Vec<Candidate> = fleet
         .world
         .active()
         .filter(|uav| receivers.is_empty() || stays(uav))
-        .map(|uav| candidate(fleet, cells, receivers, uav, books))
+        .map(|uav| Candidate {
+            uav,
+            prospects: &prospects,
+        })
         .collect();
     if candidates.is_empty() {
         return None;
@@ -122,45 +128,96 @@ pub(super) fn choose_aggregator(
 }
 
 /// What it would mean if a UAV aggregated, Eq. (56).
-fn candidate<'a>(
-    fleet: &Fleet,
-    cells: &[CellWork],
-    receivers: &[Receiver],
-    uav: &'a Uav,
-    books: &Books,
-) -> Candidate<'a> {
-    let broadcast = broadcast_cost(fleet, uav, receivers);
-    let hover_j = |id| fleet.nature.hover(id, broadcast.hover_s).joules;
-    let own = receivers.iter().position(|receiver| receiver.id == uav.id);
-    let relay_j = own.map_or(0.0, |own| broadcast.relay_j[own]);
-    let mut battery_needed_j =
-        broadcast.uav_link_j + relay_j + hover_j(uav.id) + fleet.flight_home(uav).joules;
-    battery_needed_j += fleet.probing.global_j;
-    let handovers = || {
-        let active = fleet.world.active();
-        active.map(|other| (other.id, offload_s(fleet, cells, other, uav)))
-    };
-    if books.charges_barriers() {
-        let arrivals_s = handovers().map(|(id, time_s)| books.elapsed_s(id) + time_s);
-        let wait_s = arrivals_s.fold(0.0, f64::max) - books.elapsed_s(uav.id);
-        battery_needed_j += books.waiting_j(uav.id, wait_s);
-    }
-    let heard = receivers.iter().all(|receiver| {
-        let other = &fleet.world.uavs[receiver.id.index()];
-        fleet.link_s(uav, other, fleet.model_bits).is_some()
-    });
+struct IfChosen<'a> {
+    fleet: &'a Fleet,
+    receivers: &'a [Receiver],
+    books: &'a Books,
+    /// Per UAV, the models that it hands over.
+    handovers: Vec<usize>,
+    /// Per UAV, its place among the receivers.
+    places: Vec<Option<usize>>,
+}
 
-    let handover_j = handovers().map(|(id, time_s)| fleet.nature.hover(id, time_s).joules);
-    let broadcast_j = broadcast.uav_link_j
-        + broadcast.relay_j.iter().sum::<f64>()
-        + receivers.iter().map(|r| hover_j(r.id)).sum::<f64>();
-    let handovers_j = handover_j.sum::<f64>();
-    let time_s = broadcast.hover_s + handovers().map(|(_, s)| s).fold(0.0, f64::max);
-    let weights = &fleet.scenario.weights;
-    Candidate {
-        uav,
-        can_broadcast: own.is_some() && heard && uav.battery_j >= battery_needed_j,
-        cost: weights.energy * (broadcast_j + handovers_j) + weights.time * time_s,
+impl<'a> IfChosen<'a> {
+    fn new(
+        fleet: &'a Fleet,
+        cells: &'a [CellWork],
+        receivers: &'a [Receiver],
+        books: &'a Books,
+    ) -> Self {
+        let mut places = vec![None; fleet.world.uavs.len()];
+        for (place, receiver) in receivers.iter().enumerate() {
+            places[receiver.id.index()] = Some(place);
+        }
+        let handovers = |cell: &CellWork| if cell.carries() { cell.handovers } else { 0 };
+        Self {
+            fleet,
+            receivers,
+            books,
+            handovers: cells.iter().map(handovers).collect(),
+            places,
+        }
+    }
+
+    /// Everybody who is there, and how long handing over takes.
+    fn handovers(&self, to: &Uav) -> impl Iterator<Item = (UavId, f64)> {
+        let fleet = self.fleet;
+        let handover_s = |from: &Uav| match self.handovers[from.id.index()] {
+            0 => 0.0,
+            models => {
+                let one_s = fleet.crossing_s(from, to, fleet.update_bits);
+                one_s.map_or(0.0, |one_s| models as f64 * one_s)
+            }
+        };
+        let active = fleet.world.active();
+        active.map(move |other| (other.id, handover_s(other)))
+    }
+}
+
+impl Prospects for IfChosen<'_> {
+    fn can_broadcast(&self, uav: &Uav) -> bool {
+        let Some(own) = self.places[uav.id.index()] else {
+            return false;
+        };
+        let (fleet, books) = (self.fleet, self.books);
+        let broadcast = broadcast_cost(fleet, uav, self.receivers);
+        let hover = fleet.nature.hover(uav.id, broadcast.hover_s);
+        let mut needed_j = broadcast.uav_link_j
+            + broadcast.relay_j[own]
+            + hover.joules
+            + fleet.flight_home(uav).joules;
+        needed_j += fleet.probing.global_j;
+        if books.charges_barriers() {
+            let arrivals = self.handovers(uav);
+            let arrivals_s = arrivals.map(|(id, time_s)| books.elapsed_s(id) + time_s);
+            let wait_s = arrivals_s.fold(0.0, f64::max) - books.elapsed_s(uav.id);
+            needed_j += books.waiting_j(uav.id, wait_s);
+        }
+        let hears = |receiver: &Receiver| {
+            let other = &fleet.world.uavs[receiver.id.index()];
+            fleet.link_s(uav, other, fleet.model_bits).is_some()
+        };
+        uav.battery_j >= needed_j && self.receivers.iter().all(hears)
+    }
+
+    fn cost(&self, uav: &Uav) -> f64 {
+        let fleet = self.fleet;
+        let broadcast = broadcast_cost(fleet, uav, self.receivers);
+        let hover_j = |id, seconds| fleet.nature.hover(id, seconds).joules;
+        let receivers = self.receivers.iter();
+        let broadcast_j = broadcast.uav_link_j
+            + broadcast.relay_j.iter().sum::<f64>()
+            + receivers
+                .map(|receiver| hover_j(receiver.id, broadcast.hover_s))
+                .sum::<f64>();
+        let (mut handovers_j, mut longest_s) = (0.0, 0.0f64);
+        for (id, time_s) in self.handovers(uav) {
+            handovers_j += hover_j(id, time_s);
+            longest_s = longest_s.max(time_s);
+        }
+        let time_s = broadcast.hover_s + longest_s;
+        let weights = &fleet.scenario.weights;
+        weights.energy * (broadcast_j + handovers_j) + weights.time * time_s
     }
 }
 
@@ -254,9 +311,9 @@ fn send_off_who_cannot_wait(
     }
     let latest_s = books.latest_s(&fleet.world.uavs);
     let worst = fleet.worst_case(cells, books);
+    let leaves = who_leaves(low, cells.len());
     for uav in fleet.world.active() {
-        let leaves = low.iter().any(|leaver| leaver.uav == uav.id);
-        if leaves || uav.id == aggregator.id {
+        if leaves[uav.id.index()] || uav.id == aggregator.id {
             continue;
         }
         let wait_s = latest_s - books.elapsed_s(uav.id);

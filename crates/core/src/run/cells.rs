@@ -2,25 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
 use crate::books::Books;
 use crate::learn::aggregation::Fold;
-use crate::nature::channel::End;
-use crate::nature::compute;
-use crate::nature::cost::{self, DeviceCost, EdgeCost};
-use crate::nature::links::RoundLinks;
+use crate::nature::cost::{DeviceCost, EdgeCost};
 use crate::nature::transfer::Transfers;
 use crate::solve::bandwidth::LOCAL_ITERATIONS_MAX;
-use crate::vocabulary::{Cell, CellDevice, CellPlan, DeviceId, UavId};
-use crate::world::Uav;
+use crate::vocabulary::{CellPlan, DeviceId, UavId};
 
 use super::fleet::Fleet;
 use super::leaving::{Fate, HandedOver};
 use super::saved::COUNT_MAX;
-use super::stage::{Decisions, Terms};
-
-/// How often selection and allocation take turns at most.
-const ALTERNATIONS: usize = 5;
 
 /// One UAV's work between two versions of the global model; without devices it only hovers.
 #[derive(Default, Serialize, Deserialize)]
@@ -124,10 +115,20 @@ impl CellWork {
 
     /// The devices that train in the coming edge round, each with its place among all and what becomes of its update.
     pub(super) fn training(&self) -> impl Iterator<Item = (usize, DeviceId, Fate)> {
-        let fate = |place: usize| self.fates.get(place).copied().unwrap_or(Fate::Stays);
         let devices = self.devices.iter().enumerate();
-        let all = devices.map(move |(place, device)| (place, *device, fate(place)));
+        let all = devices.map(|(place, device)| (place, *device, self.fate(place)));
         all.filter(|(_, _, fate)| *fate != Fate::Gone)
+    }
+
+    /// What becomes of the update of the device at this place.
+    pub(super) fn fate(&self, place: usize) -> Fate {
+        self.fates.get(place).copied().unwrap_or(Fate::Stays)
+    }
+
+    /// Why no update of the device at this place can arrive, however it trains; none: it can.
+    pub(super) fn failure(&self, place: usize) -> Option<&'static str> {
+        let transfers = self.transfers.get(place);
+        transfers.and_then(|both| both.failure())
     }
 
     /// Whether there is anything to hand over.
@@ -179,224 +180,6 @@ impl CellWork {
     }
 }
 
-/// What a cell's devices are given, and what comes of it.
-#[derive(Default)]
-struct Allocated {
-    devices: Vec<DeviceId>,
-    plan: CellPlan,
-    /// What an edge round costs each of them, further attempts at transfers included.
-    costs: Vec<DeviceCost>,
-    transfers: Vec<Transfers>,
-}
-
-/// What turns a selection into cells.
-pub(super) struct Planner<'a> {
-    pub(super) fleet: &'a Fleet,
-    pub(super) links: &'a RoundLinks,
-    pub(super) terms: Terms,
-    pub(super) books: &'a Books,
-}
-
-impl Planner<'_> {
-    /// Turns a selection into cells with bandwidth, local iterations and costs.
-    pub(super) fn plan(
-        &self,
-        selection: Vec<Vec<DeviceId>>,
-        decisions: &mut Decisions,
-    ) -> Result<Vec<CellWork>, Error> {
-        let uavs = self.fleet.world.uavs.iter().zip(selection);
-        uavs.map(|(uav, devices)| match devices.is_empty() {
-            true => Ok(CellWork::default()),
-            false => self.plan_cell(uav, devices, decisions),
-        })
-        .collect()
-    }
-
-    fn plan_cell(
-        &self,
-        uav: &Uav,
-        devices: Vec<DeviceId>,
-        decisions: &mut Decisions,
-    ) -> Result<CellWork, Error> {
-        let mut overrun = 0.0;
-        let Allocated {
-            devices,
-            plan,
-            costs,
-            transfers,
-        } = self.allocate(uav, devices, decisions, &mut overrun)?;
-        if devices.is_empty() {
-            return Ok(CellWork {
-                overrun,
-                ..CellWork::default()
-            });
-        }
-        let hover_power_w = self.fleet.nature.airframe(uav.id).hover_power_w;
-        let cost = cost::edge_round(&costs, hover_power_w);
-        let arrived = transfers.iter().filter(|both| both.failure().is_none());
-        let (handovers, relay_s) = match self.terms.merges_at_uavs {
-            true => (1, cost.slowest_download_s),
-            false => (arrived.count(), 0.0),
-        };
-        Ok(CellWork {
-            overrun,
-            handovers,
-            relay_s,
-            cost,
-            device_cost: costs,
-            transfers,
-            device_loss: vec![(0.0, 0); devices.len()],
-            devices,
-            plan,
-            ..CellWork::default()
-        })
-    }
-
-    /// Allocates, drops devices that would miss their deadline (44a) or leave too early (27f), and
-    /// allocates again for the others, until the selection stands still.
-    fn allocate(
-        &self,
-        uav: &Uav,
-        mut devices: Vec<DeviceId>,
-        decisions: &mut Decisions,
-        overrun: &mut f64,
-    ) -> Result<Allocated, Error> {
-        let mut turns = 0;
-        loop {
-            let cell = self.cell_of(uav, &devices, decisions.local.compute_factor);
-            if devices.is_empty() {
-                return Ok(Allocated::default());
-            }
-            let plan = decisions.allocation.allocate(uav.id, &cell)?;
-            if let Some(reason) = plan.flaw(&cell) {
-                return Err(decisions.impossible(format!("UAV {}: {reason}", uav.id.0)));
-            }
-            let transfers = self.transfers(uav, &devices, &cell, &plan);
-            let costs: Vec<DeviceCost> = cost::device_costs(&cell, &plan)
-                .zip(&transfers)
-                .map(|(cost, &transfers)| cost.repeated(transfers))
-                .collect();
-            if turns == 0 {
-                *overrun = self.overrun(&costs);
-            }
-            let in_time = costs.iter().zip(&devices);
-            let punctual: Vec<bool> = in_time
-                .map(|(cost, device)| self.is_in_time(uav, *device, cost.time_s()))
-                .collect();
-            let all = !punctual.contains(&false);
-            turns += 1;
-            if all || turns == ALTERNATIONS {
-                // Whoever is in time stays so with the bandwidth it has; that of the late lies idle.
-                return Ok(Allocated {
-                    devices: kept(&devices, &punctual),
-                    plan: CellPlan {
-                        local_iterations: plan.local_iterations,
-                        bandwidth_up_hz: kept(&plan.bandwidth_up_hz, &punctual),
-                        bandwidth_down_hz: kept(&plan.bandwidth_down_hz, &punctual),
-                    },
-                    costs: kept(&costs, &punctual),
-                    transfers: kept(&transfers, &punctual),
-                });
-            }
-            devices = kept(&devices, &punctual);
-        }
-    }
-
-    /// How the transfers of devices end, in the bandwidths of a plan.
-    fn transfers(
-        &self,
-        uav: &Uav,
-        devices: &[DeviceId],
-        cell: &Cell,
-        plan: &CellPlan,
-    ) -> Vec<Transfers> {
-        let Fleet {
-            world,
-            nature,
-            round,
-            ..
-        } = self.fleet;
-        let air = End::uav(uav.id, uav.position, uav.altitude_m);
-        let bands = plan.bandwidth_up_hz.iter().zip(&plan.bandwidth_down_hz);
-        let links = devices.iter().zip(&cell.devices).zip(bands);
-        let of =
-            |((device, link), (&up_hz, &down_hz)): ((&DeviceId, &CellDevice), (&f64, &f64))| {
-                let ground = End::device(*device, world.devices.position[device.index()]);
-                let (up, down) = (
-                    nature.path(ground, air, *round),
-                    nature.path(air, ground, *round),
-                );
-                Transfers {
-                    up: nature.transfer(&up, link.snr_up_hz, up_hz),
-                    down: nature.transfer(&down, link.snr_down_hz, down_hz),
-                }
-            };
-        links.map(of).collect()
-    }
-
-    /// G of Eq. (47a): the largest (t_dev - t_max) / t_max, at least 0.
-    fn overrun(&self, costs: &[DeviceCost]) -> f64 {
-        let deadline_s = self.fleet.scenario.devices.deadline_s;
-        if deadline_s == 0.0 {
-            return 0.0;
-        }
-        let late = costs.iter().map(|cost| cost.time_s() / deadline_s - 1.0);
-        late.fold(0.0, f64::max)
-    }
-
-    /// Whether an edge round of so many seconds is over before a device's deadline, and before it leaves the cell.
-    fn is_in_time(&self, uav: &Uav, device: DeviceId, round_s: f64) -> bool {
-        let deadline_s = self.fleet.scenario.devices.deadline_s;
-        if deadline_s > 0.0 && round_s > deadline_s {
-            return false;
-        }
-        let now_s = self.fleet.now_s(uav.id, self.books);
-        let end_s = now_s + round_s;
-        self.fleet.leaves_at_s(uav, device, now_s, end_s) >= end_s
-    }
-
-    /// A cell as an allocation sees it. A device's arithmetic goes over its mini-batches `passes` times.
-    fn cell_of(&self, uav: &Uav, devices: &[DeviceId], passes: f64) -> Cell {
-        let Fleet {
-            scenario,
-            world,
-            nature,
-            model_bits,
-            update_bits,
-            ..
-        } = self.fleet;
-        let all = &world.devices;
-        let describe = |device: &DeviceId| {
-            let index = device.index();
-            // Selected devices are covered, and covered devices have links.
-            let link = self.links.get(uav.id, *device)?;
-            Some(CellDevice {
-                snr_up_hz: link.snr_up_hz,
-                snr_down_hz: link.snr_down_hz,
-                tx_power_w: all.tx_power_w[index],
-                iteration_time_s: compute::repeated_time_s(
-                    all.iteration_time_s[index],
-                    scenario.devices.fixed_time_s,
-                    passes,
-                ),
-                iteration_energy_j: passes * all.iteration_energy_j[index],
-            })
-        };
-        Cell {
-            energy_weight: scenario.weights.energy,
-            time_weight: scenario.weights.time,
-            local_iterations: None,
-            hover_power_w: nature.airframe(uav.id).hover_power_w,
-            broadcast_power_w: uav.broadcast_power_w,
-            bandwidth_up_hz: uav.bandwidth_up_hz,
-            bandwidth_down_hz: uav.bandwidth_down_hz,
-            model_bits_up: *update_bits,
-            model_bits_down: *model_bits,
-            devices: devices.iter().filter_map(describe).collect(),
-        }
-    }
-}
-
 /// UAVs that cannot pay even one edge round and what they must keep back do not start it: their
 /// devices sit this round out, and nothing is lost. Returns who they are.
 pub(super) fn refuse_to_start(
@@ -417,7 +200,7 @@ pub(super) fn refuse_to_start(
 }
 
 /// The items whose flag is set.
-fn kept<T: Copy>(items: &[T], flags: &[bool]) -> Vec<T> {
+pub(super) fn kept<T: Copy>(items: &[T], flags: &[bool]) -> Vec<T> {
     items
         .iter()
         .zip(flags)
@@ -457,4 +240,13 @@ impl Leaver {
             None => list.push(self),
         }
     }
+}
+
+/// Per UAV of so many, whether it is on a list of those who leave.
+pub(super) fn who_leaves(list: &[Leaver], uavs: usize) -> Vec<bool> {
+    let mut leaves = vec![false; uavs];
+    for leaver in list {
+        leaves[leaver.uav.index()] = true;
+    }
+    leaves
 }

@@ -86,17 +86,23 @@ impl Fleet {
         books: &mut Books,
     ) -> Coverage {
         let crashed = self.crashed();
-        let mut coverage = self
-            .world
-            .coverage_where(|uav| self.serves(uav), |device| !crashed.contains(&device));
-        let drawn = links.get_or_insert_with(|| self.draw_links(books));
-        coverage.keep_pairs(&self.world, |uav, device| drawn.get(uav, device).is_some());
+        let all_work = crashed.is_empty() && self.world.active().all(|uav| self.serves(uav));
+        let mut coverage = match all_work {
+            true => self.world.coverage(),
+            false => self
+                .world
+                .coverage_where(|uav| self.serves(uav), |device| !crashed.contains(&device)),
+        };
+        let drawn = links.get_or_insert_with(|| match all_work {
+            true => self.draw_links(&coverage, books),
+            false => self.draw_links(&self.world.coverage(), books),
+        });
+        coverage.keep_pairs(&self.world, drawn.pairs());
         coverage
     }
 
     /// The links of everybody who is there, whatever a fault keeps from working now: that may change within the round.
-    fn draw_links(&self, books: &mut Books) -> RoundLinks {
-        let coverage = self.world.coverage();
+    fn draw_links(&self, coverage: &Coverage, books: &mut Books) -> RoundLinks {
         let uavs = self.world.uavs.iter().zip(&coverage.cells);
         let cells: Vec<Covered> = uavs
             .map(|(uav, cell)| Covered {

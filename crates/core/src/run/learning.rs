@@ -6,13 +6,14 @@ use std::sync::Arc;
 use crate::Error;
 use crate::learn::aggregation::{Aggregation, Fold, distance};
 use crate::learn::codec::{Air, Sender};
-use crate::learn::{Devices, Evaluator, Job, LocalTraining, LocalUpdate, Task, UpdateLost};
+use crate::learn::{Devices, Evaluator, Job, LocalTraining, Task, UpdateLost, UpdateView};
 use crate::scenario::ValidScenario;
 use crate::vocabulary::{DeviceId, Quality, UavId};
 
 use super::cells::CellWork;
 use super::leaving::{Fate, HandedOver};
 use super::scoring::Scoring;
+use super::{cellwise, in_turn};
 
 /// Who trains, who evaluates, and the models that there are between rounds.
 pub(crate) struct Learning {
@@ -64,162 +65,166 @@ impl Trained {
     }
 }
 
-/// Jobs of an edge round, each with the place of its cell, and what becomes of its update.
-struct Jobs<'a> {
-    jobs: Vec<Job<'a>>,
-    cells: Vec<(usize, Fate)>,
-    /// Why the result cannot arrive; none: it can.
-    failures: Vec<Option<&'static str>>,
+/// What the devices of a cell came to in an edge round.
+pub(super) struct CellTrained {
+    /// Updates that reached the cell's own UAV.
+    pub(super) fold: Box<dyn Fold>,
+    /// Of each device that trained, in their order; none where its update never came.
+    pub(super) losses: Vec<Option<f32>>,
+    /// Why, of the latter in their order.
+    pub(super) lost: Vec<UpdateLost>,
+    /// Softmax outputs of new local models, where wanted.
+    pub(super) outputs: Vec<(DeviceId, Vec<f32>)>,
+    /// Updates that go to other UAVs.
+    pub(super) handed_over: Vec<(UavId, HandedOver)>,
 }
 
-/// Updates on their way into the models of their cells.
-struct Merging<'a> {
-    /// Per cell; none for those that do not train.
-    folds: Vec<Option<Box<dyn Fold>>>,
-    /// By job: none until it is delivered, then its loss, or why there is none.
-    results: Vec<Option<Result<f64, UpdateLost>>>,
-    outputs: Vec<(DeviceId, Vec<f32>)>,
-    /// By the UAV that gets them.
-    handed_over: Vec<(UavId, HandedOver)>,
-    task: &'a Task,
-    air: &'a mut Air,
+impl CellTrained {
+    pub(super) fn new(fold: Box<dyn Fold>, devices: usize) -> Self {
+        Self {
+            fold,
+            losses: Vec::with_capacity(devices),
+            lost: Vec::new(),
+            outputs: Vec::new(),
+            handed_over: Vec::new(),
+        }
+    }
+
+    /// Merges an update that is there.
+    pub(super) fn merge(
+        &mut self,
+        (from, device, fate): (UavId, DeviceId, Fate),
+        update: &UpdateView,
+        weight: f64,
+        wants_outputs: bool,
+    ) {
+        if wants_outputs {
+            self.outputs.push((device, update.outputs.to_vec()));
+        }
+        if let Fate::HandsOver { to, after, .. } = fate {
+            let handed_over = HandedOver {
+                device,
+                from,
+                model: update.weights.to_vec(),
+                weight,
+                after,
+            };
+            self.handed_over.push((to, handed_over));
+        } else {
+            self.fold.add(update.weights, weight);
+        }
+    }
 }
 
 impl Task {
     /// What a device's model weighs in a merge.
-    fn weight(&self, device: DeviceId) -> f64 {
+    pub(super) fn weight(&self, device: DeviceId) -> f64 {
         f64::from(self.device_samples[device.index()])
     }
 }
 
-impl Merging<'_> {
-    /// The result of a job is there. What was not asked for, or comes a second time, is passed over.
-    fn take(
-        &mut self,
-        uavs: &[UavId],
-        jobs: &Jobs,
-        place: usize,
-        result: Result<LocalUpdate, UpdateLost>,
-    ) {
-        let Some(open) = self.results.get_mut(place).filter(|open| open.is_none()) else {
-            return;
-        };
-        let (job, due) = (&jobs.jobs[place], self.task.model_values);
-        let result = match jobs.failures[place] {
-            Some(reason) => Err(UpdateLost {
-                reason: reason.into(),
-            }),
-            None => result,
-        };
-        let mut update = match result {
-            Ok(update) if update.weights.len() == due => update,
-            Ok(update) => {
-                let found = update.weights.len();
-                let reason = format!("a model of {found} numbers, {due} are due");
-                *open = Some(Err(UpdateLost { reason }));
-                return;
-            }
-            Err(lost) => {
-                *open = Some(Err(lost));
-                return;
-            }
-        };
-        let (cell, fate) = jobs.cells[place];
-        if fate == Fate::Leaves {
-            let UavId(uav) = uavs[cell];
-            let reason = format!("left the coverage of UAV {uav} before its upload ended");
-            *open = Some(Err(UpdateLost { reason }));
-            return;
-        }
-        *open = Some(Ok(f64::from(update.mean_loss)));
-        if job.wants_outputs {
-            self.outputs.push((job.device, update.outputs));
-        }
-        let sender = Sender::Device(job.device);
-        self.air.send(sender, job.start, &mut update.weights);
-        let weight = self.task.weight(job.device);
-        if let Fate::HandsOver { to, after, .. } = fate {
-            let update = HandedOver {
-                device: job.device,
-                from: uavs[cell],
-                model: update.weights,
-                weight,
-                after,
-            };
-            self.handed_over.push((to, update));
-        } else if let Some(fold) = &mut self.folds[cell] {
-            fold.add(&update.weights, weight);
+impl EdgeTraining<'_> {
+    /// A device's work in a cell.
+    pub(super) fn job<'a>(
+        &self,
+        uav: UavId,
+        device: DeviceId,
+        start: &'a [f32],
+        cell: &CellWork,
+    ) -> Job<'a> {
+        Job {
+            device,
+            uav,
+            start,
+            local_iterations: cell.plan.local_iterations,
+            key: self.key,
+            local: self.local,
+            wants_outputs: self.wants_outputs,
         }
     }
 }
 
 impl Learning {
-    /// Local SGD and edge FedAvg, Eqs. (1) and (2): all devices of the cells at once, in the order of cells and of devices in
+    /// Local SGD and edge FedAvg, Eqs. (1) and (2): all devices of the cells, in the order of cells and of devices in
     /// them. Updates are merged as they come.
     pub(super) fn train(
         &mut self,
         cells: &mut [(UavId, &mut CellWork)],
         training: &EdgeTraining,
     ) -> Result<Trained, Error> {
-        let jobs = jobs(&self.stale_models, &self.global_model, cells, training);
-        let mut merging = Merging {
-            folds: folds(&self.task, cells, training),
-            results: vec![None; jobs.jobs.len()],
-            outputs: Vec::new(),
-            handed_over: Vec::new(),
-            task: &self.task,
-            air: &mut self.air,
-        };
-        let uavs: Vec<UavId> = cells.iter().map(|(uav, _)| *uav).collect();
-        let mut deliver = |place, result| merging.take(&uavs, &jobs, place, result);
-        self.devices.train(&jobs.jobs, &mut deliver)?;
-        let mut trained = Trained {
-            computed: jobs.jobs.len(),
-            outputs: merging.outputs,
-            ..Trained::default()
-        };
-        let nothing = || UpdateLost {
-            reason: "nothing was delivered".into(),
-        };
-        let results = merging.results.into_iter();
-        let mut results = results.map(|result| result.unwrap_or_else(|| Err(nothing())));
-        for (to, update) in merging.handed_over {
-            if let Some((_, cell)) = cells.iter_mut().find(|(uav, _)| *uav == to) {
-                cell.handed_over.push(update);
+        let (stale, global) = (&self.stale_models, &self.global_model);
+        // Each starts from its cell's model, or from what its UAV has of the global one.
+        let cells_now = &*cells;
+        let starts = cells_now.iter().map(|(uav, cell)| {
+            let own = cell.model.as_ref().map(|(model, _)| model);
+            let model = own.or_else(|| stale.get(uav)).unwrap_or(global);
+            &model[..]
+        });
+        let starts: Vec<&[f32]> = starts.collect();
+        let stateless = self.devices.stateless().filter(|_| !self.air.is_lossy());
+        let came = match stateless {
+            Some(devices) => cellwise::train(devices, cells_now, &starts, &self.task, training),
+            None => {
+                let (devices, air) = (&mut *self.devices, &mut self.air);
+                in_turn::train(devices, air, cells_now, &starts, &self.task, training)?
             }
-        }
-        for ((uav, cell), fold) in cells.iter_mut().zip(merging.folds) {
-            let Some(mut fold) = fold else {
-                continue;
-            };
-            let (mut losses, mut came) = (Vec::with_capacity(cell.devices.len()), 0);
-            for ((place, device, fate), result) in cell.training().zip(&mut results) {
-                let loss = match result {
-                    Ok(loss) => loss,
-                    Err(lost) => {
-                        trained.lost.push((device, *uav, lost));
-                        continue;
-                    }
-                };
-                losses.push((place, loss));
-                trained.loss += loss;
-                match fate {
-                    Fate::HandsOver { upload_j, .. } => trained.handover_j += upload_j,
-                    _ => came += 1,
+        };
+        Ok(self.close_edge_round(cells, came, training))
+    }
+
+    /// Puts what came to where it belongs.
+    fn close_edge_round(
+        &mut self,
+        cells: &mut [(UavId, &mut CellWork)],
+        mut came: Vec<Option<CellTrained>>,
+        training: &EdgeTraining,
+    ) -> Trained {
+        let mut trained = Trained::default();
+        for own in came.iter_mut().flatten() {
+            trained.computed += own.losses.len();
+            trained.outputs.append(&mut own.outputs);
+            for (to, update) in own.handed_over.drain(..) {
+                if let Some((_, cell)) = cells.iter_mut().find(|(uav, _)| *uav == to) {
+                    cell.handed_over.push(update);
                 }
             }
-            for (place, loss) in losses {
-                let (sum, count) = &mut cell.device_loss[place];
+        }
+        for ((uav, cell), own) in cells.iter_mut().zip(came) {
+            let Some(CellTrained {
+                mut fold,
+                losses,
+                lost,
+                ..
+            }) = own
+            else {
+                continue;
+            };
+            let (mut lost, mut arrived) = (lost.into_iter(), 0);
+            let mut device_loss = std::mem::take(&mut cell.device_loss);
+            for ((place, device, fate), loss) in cell.training().zip(losses) {
+                let Some(loss) = loss.map(f64::from) else {
+                    trained
+                        .lost
+                        .extend(lost.next().map(|lost| (device, *uav, lost)));
+                    continue;
+                };
+                trained.loss += loss;
+                let (sum, count) = &mut device_loss[place];
                 *sum += loss;
                 *count += 1;
+                match fate {
+                    Fate::HandsOver { upload_j, .. } => trained.handover_j += upload_j,
+                    _ => arrived += 1,
+                }
             }
+            cell.device_loss = device_loss;
             for update in cell.take_handed_over() {
                 fold.add(&update.model, update.weight);
-                came += 1;
+                arrived += 1;
                 let HandedOver { device, from, .. } = update;
                 trained.handed_over.push((device, from, *uav));
             }
-            cell.updates += came;
+            cell.updates += arrived;
             let samples = fold.weight();
             if !training.merges_at_uavs {
                 cell.relayed = (samples > 0.0).then_some(fold);
@@ -229,7 +234,7 @@ impl Learning {
                 cell.model = Some((model, samples));
             }
         }
-        Ok(trained)
+        trained
     }
 
     /// Global FedAvg, Eq. (3), over what arrives of what the UAVs carry; none when nobody has anything.
@@ -283,62 +288,4 @@ impl Learning {
         self.global_model = new;
         moved
     }
-}
-
-/// The jobs of all cells that train. Each starts from its cell's model, or from what its UAV has of the global one.
-fn jobs<'a>(
-    stale_models: &'a BTreeMap<UavId, Vec<f32>>,
-    global_model: &'a [f32],
-    cells: &'a [(UavId, &mut CellWork)],
-    training: &EdgeTraining,
-) -> Jobs<'a> {
-    let mut all = Jobs {
-        jobs: Vec::new(),
-        cells: Vec::new(),
-        failures: Vec::new(),
-    };
-    for (place, (uav, cell)) in cells.iter().enumerate() {
-        if !cell.trains() {
-            continue;
-        }
-        let own = cell.model.as_ref().map(|(model, _)| model);
-        let start = own.or_else(|| stale_models.get(uav));
-        let start = start.map_or(global_model, |model| model);
-        for (nth, device, fate) in cell.training() {
-            all.jobs.push(Job {
-                device,
-                uav: *uav,
-                start,
-                local_iterations: cell.plan.local_iterations,
-                key: training.key,
-                local: training.local,
-                wants_outputs: training.wants_outputs,
-            });
-            all.cells.push((place, fate));
-            let transfers = cell.transfers.get(nth);
-            all.failures.push(transfers.and_then(|both| both.failure()));
-        }
-    }
-    all
-}
-
-/// A merge for each cell that trains. Models that are only relayed meet those of other cells at the aggregator.
-fn folds(
-    task: &Task,
-    cells: &[(UavId, &mut CellWork)],
-    training: &EdgeTraining,
-) -> Vec<Option<Box<dyn Fold>>> {
-    let weight = |cell: &CellWork| cell.training().map(|(_, d, _)| task.weight(d)).sum::<f64>();
-    let training_cells = cells.iter().filter(|(_, cell)| cell.trains());
-    let all: f64 = training_cells.map(|(_, cell)| weight(cell)).sum();
-    let begin = |(_, cell): &(UavId, &mut CellWork)| {
-        let expected = match training.merges_at_uavs {
-            true => weight(cell),
-            false => all,
-        };
-        let aggregation = training.aggregation;
-        cell.trains()
-            .then(|| aggregation.begin(task.model_values, expected))
-    };
-    cells.iter().map(begin).collect()
 }

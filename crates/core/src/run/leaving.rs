@@ -32,6 +32,14 @@ pub(super) enum Fate {
     Gone,
 }
 
+impl Fate {
+    /// Why the update does not arrive anywhere; none: it does.
+    pub(super) fn failure(self, UavId(uav): UavId) -> Option<String> {
+        let leaves = self == Self::Leaves;
+        leaves.then(|| format!("left the coverage of UAV {uav} before its upload ended"))
+    }
+}
+
 /// An update on its way to another UAV than the one that its device trained with.
 pub(super) struct HandedOver {
     pub(super) device: DeviceId,

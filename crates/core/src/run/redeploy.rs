@@ -7,7 +7,7 @@ use crate::scenario::RedeployWhen;
 use crate::seed::{Stream, stream};
 use crate::vocabulary::{Bill, EnergyItem, UavId};
 
-use super::cells::{CellWork, Leaver};
+use super::cells::{CellWork, Leaver, who_leaves};
 use super::fleet::Fleet;
 
 /// First stage of Algorithm 4, for the UAVs that stay. Returns how long each UAV flies, s.
@@ -20,8 +20,8 @@ pub(super) fn redeploy(
 ) -> Vec<f64> {
     let mut flown_s = vec![0.0; cells.len()];
     let staying = fleet.world.active().map(|uav| uav.id);
-    let stays = |id: &UavId| !leaving.iter().any(|leaver| leaver.uav == *id);
-    let staying: Vec<UavId> = staying.filter(stays).collect();
+    let leaves = who_leaves(leaving, cells.len());
+    let staying: Vec<UavId> = staying.filter(|id| !leaves[id.index()]).collect();
     let due = match fleet.scenario.redeploy.when {
         RedeployWhen::OnChange => staying != fleet.deployed,
         RedeployWhen::EveryRound => true,
@@ -103,10 +103,11 @@ impl Fleet {
     /// Whether a UAV that moves has the energy for the way home from there. Between places without zones a metre is at most a
     /// metre farther; around zones the shortest way home may be another one, and against the wind.
     fn gets_home_after(&self, flight: &Move, uavs: &[FleetUav]) -> bool {
-        let moves = |uav: &&FleetUav| uav.id == flight.uav;
-        let Some(uav) = uavs.iter().find(moves) else {
+        // They come in the order of their numbers.
+        let Ok(place) = uavs.binary_search_by_key(&flight.uav, |uav| uav.id) else {
             return true;
         };
+        let uav = &uavs[place];
         let home_j = |from| self.nature.flight_home(uav.id, from).joules;
         self.nature.routes.air().at(uav.altitude_m).is_none()
             || flight.energy_j + home_j(flight.to) - home_j(flight.from) <= 2.0 * uav.spare_j

@@ -1,14 +1,20 @@
 //! What UAVs find out about devices before they choose: personal models, and how far each device's
 //! last local model is from them. What that costs is in `scoring_costs.rs`.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::decide::fitness::{Answer, divergence};
+use crate::decide::Answers;
+use crate::decide::fitness::divergence;
+use crate::learn::StatelessDevices;
 use crate::vocabulary::{DeviceId, UavId};
 use crate::world::Coverage;
 
 use super::learning::Learning;
+
+/// Devices whose softmax outputs are in memory at the same time.
+const DEVICES_AT_ONCE: usize = 1 << 16;
 
 /// Personal models, and the softmax outputs of local models. Devices keep their outputs, not their weights.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -27,6 +33,11 @@ impl Scoring {
     /// Whether there are personal models to compare with.
     pub(super) fn is_ready(&self) -> bool {
         !self.personal_models.is_empty()
+    }
+
+    /// Whether a device has not yet said what the first model makes of its small batch.
+    pub(super) fn is_new(&self, device: DeviceId) -> bool {
+        self.outputs[device.index()].is_empty()
     }
 }
 
@@ -89,51 +100,46 @@ impl Learning {
         Ok(())
     }
 
-    /// Whether a device has not yet said what the first model makes of its small batch.
-    pub(super) fn is_new(&self, device: DeviceId) -> bool {
-        self.scoring.outputs[device.index()].is_empty()
-    }
-
-    /// What UAVs hear from every covered device, per UAV in the order of its coverage.
+    /// What UAVs hear from every covered device, per UAV. So many devices are looked at in one go that what they say does not
+    /// fill the memory.
     pub(super) fn answers(
         &mut self,
         coverage: &Coverage,
         round: usize,
-    ) -> Result<Vec<Vec<Answer>>, Error> {
-        let scoring = &self.scoring;
-        let new: Vec<DeviceId> = (0..scoring.outputs.len() as u32)
-            .map(DeviceId)
-            .filter(|device| coverage.nearest[device.index()].is_some())
-            .filter(|device| scoring.outputs[device.index()].is_empty())
-            .collect();
-        let asked = [(&scoring.first_model[..], &new[..])];
-        let of_new = self.devices.softmax_outputs(&asked)?;
-        let mut outputs_of_new = vec![&[][..]; scoring.outputs.len()];
-        for (device, outputs) in new.iter().zip(of_new.iter().flatten()) {
-            outputs_of_new[device.index()] = outputs;
-        }
-        let personal = scoring.personal_models.iter().zip(&coverage.cells);
-        let asked: Vec<(&[f32], &[DeviceId])> = personal
-            .map(|(model, cell)| (&model[..], &cell[..]))
-            .collect();
-        let classes = self.task.classes;
-        let answer = |(device, by_personal): (&DeviceId, &Vec<f32>)| {
-            let index = device.index();
-            let own = match &scoring.outputs[index][..] {
-                [] => outputs_of_new[index],
-                outputs => outputs,
+    ) -> Result<Vec<Answers>, Error> {
+        let (scoring, classes) = (&self.scoring, self.task.classes);
+        let first = &scoring.first_model[..];
+        if let Some(devices) = self.devices.stateless() {
+            let cells = coverage.cells.par_iter().zip(&scoring.personal_models);
+            let ask = |(cell, model): (&Vec<DeviceId>, &Vec<f32>)| {
+                scoring.ask(devices, model, cell, classes, round)
             };
-            Answer {
-                difference: divergence(by_personal, own, classes),
-                rounds_idle: round - scoring.trained_in[index],
-                classes: mean_row(by_personal, classes),
-            }
-        };
-        let by_personal = self.devices.softmax_outputs(&asked)?;
-        let cells = coverage.cells.iter().zip(&by_personal);
-        Ok(cells
-            .map(|(cell, outputs)| cell.iter().zip(outputs).map(answer).collect())
-            .collect())
+            return Ok(cells.map(ask).collect());
+        }
+        let mut answers = Vec::with_capacity(coverage.cells.len());
+        let mut cells = &coverage.cells[..];
+        while !cells.is_empty() {
+            let some = cells_at_once(cells);
+            let uavs = answers.len()..;
+            let (block, rest) = cells.split_at(some);
+            cells = rest;
+            let is_new = |device: &&DeviceId| scoring.is_new(**device);
+            let new = block.iter().map(|cell| cell.iter().filter(is_new).copied());
+            let new: Vec<Vec<DeviceId>> = new.map(Iterator::collect).collect();
+            let personal = uavs.zip(block);
+            let asked = personal.map(|(uav, cell)| (&scoring.personal_models[uav][..], &cell[..]));
+            let asked: Vec<(&[f32], &[DeviceId])> = asked
+                .chain(new.iter().map(|new| (first, &new[..])))
+                .collect();
+            let mut outputs = self.devices.softmax_outputs(&asked)?;
+            let of_new = outputs.split_off(some.min(outputs.len()));
+            let answer = |((cell, by_personal), of_new): ((&Vec<DeviceId>, &Vec<_>), &Vec<_>)| {
+                scoring.answers_of(cell, by_personal, of_new, classes, round)
+            };
+            let cells = block.par_iter().zip(&outputs).zip(&of_new);
+            answers.par_extend(cells.map(answer));
+        }
+        Ok(answers)
     }
 
     /// Whether a saved state is one of these UAVs, devices and models, after so many rounds.
@@ -167,16 +173,90 @@ impl Learning {
     }
 }
 
-/// The mean of rows of so many values.
-fn mean_row(rows: &[f32], values: usize) -> Vec<f64> {
-    let mut mean = vec![0.0; values];
-    let share = values as f64 / rows.len().max(1) as f64;
-    for row in rows.chunks_exact(values) {
+impl Scoring {
+    /// What the devices of a cell say: `by_personal` are the outputs of the UAV's own model on their small batches, `of_new` those
+    /// of the first model on the small batches of the new ones among them.
+    fn answers_of(
+        &self,
+        cell: &[DeviceId],
+        by_personal: &[Vec<f32>],
+        of_new: &[Vec<f32>],
+        classes: usize,
+        round: usize,
+    ) -> Answers {
+        let mut answers = Answers::with_capacity(cell.len(), classes);
+        let mut of_new = of_new.iter().map(|outputs| &outputs[..]);
+        let mut mean = vec![0.0; classes];
+        for (device, by_personal) in cell.iter().zip(by_personal) {
+            let own = self.known_of(*device).or_else(|| of_new.next());
+            mean_row(by_personal, &mut mean);
+            let difference = divergence(by_personal, own.unwrap_or_default(), classes);
+            answers.push(difference, self.idle(*device, round), &mean);
+        }
+        answers
+    }
+
+    /// The same of devices that any thread may ask.
+    fn ask(
+        &self,
+        devices: &dyn StatelessDevices,
+        personal_model: &[f32],
+        cell: &[DeviceId],
+        classes: usize,
+        round: usize,
+    ) -> Answers {
+        let is_new = |device: &&DeviceId| self.is_new(**device);
+        let new: Vec<DeviceId> = cell.iter().filter(is_new).copied().collect();
+        // One after the other, with where each device's end.
+        let (mut of_new, mut ends) = (Vec::new(), vec![0]);
+        devices.cell_outputs(&self.first_model, &new, &mut |_, outputs| {
+            of_new.extend_from_slice(outputs);
+            ends.push(of_new.len());
+        });
+        let mut of_new = ends.windows(2).map(|ends| &of_new[ends[0]..ends[1]]);
+        let mut answers = Answers::with_capacity(cell.len(), classes);
+        let mut mean = vec![0.0; classes];
+        devices.cell_outputs(personal_model, cell, &mut |place, by_personal| {
+            let device = cell[place];
+            let own = self.known_of(device).or_else(|| of_new.next());
+            mean_row(by_personal, &mut mean);
+            let difference = divergence(by_personal, own.unwrap_or_default(), classes);
+            answers.push(difference, self.idle(device, round), &mean);
+        });
+        answers
+    }
+
+    /// The softmax outputs of a device's last local model; none before it trained.
+    fn known_of(&self, device: DeviceId) -> Option<&[f32]> {
+        let known = &self.outputs[device.index()];
+        (!known.is_empty()).then_some(&known[..])
+    }
+
+    /// Rounds since a device trained.
+    fn idle(&self, device: DeviceId, round: usize) -> usize {
+        round - self.trained_in[device.index()]
+    }
+}
+
+/// How many of the next cells are looked at in one go: as many as have this number of devices, and at least one.
+fn cells_at_once(cells: &[Vec<DeviceId>]) -> usize {
+    let mut devices = 0;
+    let fits = cells.iter().take_while(|cell| {
+        devices += cell.len();
+        devices <= DEVICES_AT_ONCE
+    });
+    fits.count().max(1)
+}
+
+/// The mean of rows of as many values as it has.
+fn mean_row(rows: &[f32], mean: &mut [f64]) {
+    let share = mean.len() as f64 / rows.len().max(1) as f64;
+    mean.fill(0.0);
+    for row in rows.chunks_exact(mean.len()) {
         for (mean, value) in mean.iter_mut().zip(row) {
             *mean += share * f64::from(*value);
         }
     }
-    mean
 }
 
 #[cfg(test)]
@@ -204,7 +284,8 @@ mod tests {
         };
         let mut method = Method::of(&scenario).unwrap();
         let opening = simulation.open_round(&method, needs).unwrap().unwrap();
-        assert!(opening.answers.iter().flatten().all(|a| a.rounds_idle == 1));
+        let mut idle = opening.answers.iter().flat_map(|a| a.rounds_idle());
+        assert!(idle.all(|rounds| *rounds == 1));
         let trained = opening.coverage.cells[0][0];
         let mut selection = vec![Vec::new(); scenario.uavs.count];
         selection[0].push(trained);
@@ -213,11 +294,12 @@ mod tests {
 
         let opening = simulation.open_round(&method, needs).unwrap().unwrap();
         for (cell, answers) in opening.coverage.cells.iter().zip(&opening.answers) {
-            for (device, answer) in cell.iter().zip(answers) {
+            assert_eq!(answers.len(), cell.len());
+            for (place, device) in cell.iter().enumerate() {
                 let idle = if *device == trained { 1 } else { 2 };
-                assert_eq!(answer.rounds_idle, idle);
-                let whole: f64 = answer.classes.iter().sum();
-                assert_eq!(answer.classes.len(), 10);
+                assert_eq!(answers.rounds_idle()[place], idle);
+                let whole: f64 = answers.classes(place).iter().sum();
+                assert_eq!(answers.classes(place).len(), 10);
                 assert!((whole - 1.0).abs() < 1e-5, "{whole}");
             }
         }

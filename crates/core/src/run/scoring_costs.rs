@@ -1,6 +1,8 @@
 //! Seconds and joules of what a method finds out: UAVs train personal models and send them out, devices compare them with
 //! their own, and models pass over the validation samples.
 
+use rayon::prelude::*;
+
 use crate::books::Books;
 use crate::learn::batches;
 use crate::nature::channel;
@@ -10,7 +12,7 @@ use crate::scenario::Reserve;
 use crate::vocabulary::{Bill, DeviceId, EnergyItem, TimeItem, UavId};
 use crate::world::{Coverage, Uav};
 
-use super::cells::Leaver;
+use super::cells::{Leaver, who_leaves};
 use super::fleet::{Fleet, if_below};
 
 /// A forward pass is a third of a training step: going back takes twice the multiplications.
@@ -48,21 +50,26 @@ impl Fleet {
         &mut self,
         coverage: &Coverage,
         links: &RoundLinks,
-        is_new: impl Fn(DeviceId) -> bool,
+        is_new: impl Fn(DeviceId) -> bool + Sync,
         checks_energy: bool,
         books: &mut Books,
     ) -> Paid {
-        let mut comparing_j = vec![0.0; self.world.uavs.len()];
-        let mut dues = Vec::new();
-        for uav in self.world.active() {
+        let active: Vec<&Uav> = self.world.active().collect();
+        let due = |uav: &&Uav| {
             let covered = &coverage.cells[uav.id.index()];
             // Who is covered twice runs its own model once.
             let runs_its_own = |device: DeviceId| {
                 is_new(device) && coverage.nearest[device.index()] == Some(uav.id)
             };
             let (bill, by_devices_j) = self.comparing(uav, covered, links, &runs_its_own);
-            comparing_j[uav.id.index()] = by_devices_j;
-            dues.push(Due { uav: uav.id, bill });
+            (Due { uav: uav.id, bill }, by_devices_j)
+        };
+        let found: Vec<(Due, f64)> = active.par_iter().map(due).collect();
+        let mut comparing_j = vec![0.0; self.world.uavs.len()];
+        let mut dues = Vec::with_capacity(found.len());
+        for (due, by_devices_j) in found {
+            comparing_j[due.uav.index()] = by_devices_j;
+            dues.push(due);
         }
         let paid = self.pay_together(dues, checks_energy, books);
         for leaver in &paid.unable {
@@ -113,7 +120,8 @@ impl Fleet {
         let time = &books.time;
         let spare_s = time.total_s() - time.get(TimeItem::Scoring) - time.get(TimeItem::Wait);
         let epochs = self.scenario.fitness.refresh_epochs;
-        let stays = |uav: &&Uav| !leaving.iter().any(|leaver| leaver.uav == uav.id);
+        let leaves = who_leaves(leaving, self.world.uavs.len());
+        let stays = |uav: &&Uav| !leaves[uav.id.index()];
         let due = |uav: &Uav| {
             let samples = personal_samples[uav.id.index()] as usize;
             let training = self.personal_training(samples, epochs);
@@ -226,14 +234,11 @@ impl Fleet {
         runs_its_own: &impl Fn(DeviceId) -> bool,
     ) -> (Bill, f64) {
         let (mut sending_s, mut comparing_s, mut comparing_j) = (0.0f64, 0.0f64, 0.0);
-        for device in covered {
-            let Some(link) = links.get(uav.id, *device) else {
-                continue;
-            };
+        for (device, link) in links.among(uav.id, covered) {
             let rate_bps = channel::rate_bps(uav.bandwidth_down_hz, link.snr_down_hz);
             sending_s = sending_s.max(self.model_bits / rate_bps);
-            let passes = if runs_its_own(*device) { 2.0 } else { 1.0 };
-            let pass = self.small_pass(*device);
+            let passes = if runs_its_own(device) { 2.0 } else { 1.0 };
+            let pass = self.small_pass(device);
             comparing_s = comparing_s.max(passes * pass.seconds);
             comparing_j += passes * pass.joules;
         }

@@ -2,10 +2,10 @@
 
 use crate::Error;
 use crate::books::{Books, CellReport};
+use crate::decide::Answers;
 use crate::decide::aggregator::AggregatorChoice;
 use crate::decide::allocation::Allocation;
 use crate::decide::association::{Association, CellOutcome, DeviceOutcome, Needs, Scene, flaw};
-use crate::decide::fitness::Answer;
 use crate::decide::redeploy::Redeployment;
 use crate::learn::LocalTraining;
 use crate::learn::aggregation::Aggregation;
@@ -85,7 +85,7 @@ pub(crate) struct Opening {
     pub(super) books: Books,
     pub(super) coverage: Coverage,
     pub(super) links: RoundLinks,
-    pub(super) answers: Vec<Vec<Answer>>,
+    pub(super) answers: Vec<Answers>,
 }
 
 impl Opening {

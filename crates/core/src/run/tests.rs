@@ -3,7 +3,9 @@
 use super::learning::EdgeTraining;
 use super::*;
 use crate::learn::aggregation::FedAvg;
+use crate::learn::{Devices, Job, LocalUpdate, UpdateLost};
 use crate::scenario::Scenario;
+use crate::vocabulary::DeviceId;
 
 /// UAVs 0 - 1 - 2 - 3 in a chain for two rounds; 3, in the middle of the area, merges.
 #[test]
@@ -64,4 +66,57 @@ fn who_misses_the_broadcast_goes_on_from_the_model_it_has() {
 
     simulation.step(&mut method).unwrap().unwrap();
     assert!(simulation.learning.stale_models.is_empty());
+}
+
+/// Devices that are not asked side by side, though they could be.
+struct InTurn(Box<dyn Devices>);
+
+impl Devices for InTurn {
+    fn train(
+        &mut self,
+        jobs: &[Job],
+        deliver: &mut dyn FnMut(usize, Result<LocalUpdate, UpdateLost>),
+    ) -> Result<(), Error> {
+        self.0.train(jobs, deliver)
+    }
+
+    fn softmax_outputs(
+        &mut self,
+        asked: &[(&[f32], &[DeviceId])],
+    ) -> Result<Vec<Vec<Vec<f32>>>, Error> {
+        self.0.softmax_outputs(asked)
+    }
+}
+
+/// Whichever way devices are asked, they come to the same: with updates that fail, leave and are handed over.
+#[test]
+fn cells_side_by_side_come_to_the_same_as_in_turn() {
+    for method in ["cehfed", "hfed", "cfed"] {
+        let settings = [
+            &format!("method={method}"),
+            "learner=surrogate",
+            "devices.count=400",
+            "data.data_volume=4000",
+            "data.partition.kind=dirichlet",
+            "radio.fading=rayleigh",
+            "radio.least_snr_db=10",
+            "mobility.kind=random_waypoint",
+            "mobility.speed_mps=[100, 300]",
+        ];
+        let scenario = Scenario::parse("", &settings).unwrap().check().unwrap();
+        let build = || Simulation::builder(&scenario).threads(1).build().unwrap();
+        let run = |mut simulation: Simulation| {
+            let mut method = Method::of(&scenario).unwrap();
+            let step = |_| simulation.step(&mut method).unwrap().unwrap();
+            let records: Vec<RoundRecord> = (0..3).map(step).collect();
+            let text = serde_json::to_string(&records).unwrap();
+            (text, simulation.global_model().to_vec())
+        };
+        let (side_by_side, mut in_turn) = (build(), build());
+        assert!(side_by_side.learning.devices.stateless().is_some());
+        in_turn.learning.devices = Box::new(InTurn(build().learning.devices));
+        let (records, model) = run(side_by_side);
+        assert!(records.contains("update_lost"), "{method}");
+        assert_eq!((records, model), run(in_turn), "{method}");
+    }
 }

@@ -306,7 +306,9 @@ fn uav(row: &Row) -> Result<UavRecord, Error> {
         })?;
         devices.push(DeviceId(id));
     }
+    let selected: usize = row.within("selected", devices.len()..=usize::MAX)?;
     Ok(UavRecord {
+        unlisted: selected - devices.len(),
         uav: UavId(row.get("uav")?),
         status: match row.cell("status")? {
             "active" => Status::Active,

@@ -7,8 +7,8 @@ use aerofed_data::PartitionKind;
 use super::{
     AgentReward, AgentState, Aggregator, Allocation, Area, Association, Battery, Channel, Codec,
     Data, DataSet, Devices, Diversity, Fitness, Flight, Learner, Methods, Mobility, Model, Radio,
-    Redeploy, Sampled, Scenario, Selection, Solar, Span, Stop, Surrogate, TargetOn, Td3, Training,
-    Uavs, Weights,
+    Redeploy, Sampled, Scenario, Selection, Sharing, Solar, Span, Stop, Surrogate, TargetOn, Td3,
+    Training, Uavs, Weights,
 };
 
 impl Default for Selection {
@@ -130,6 +130,7 @@ impl Default for Data {
             color: true,
             classes: Vec::new(),
             test_fraction: 0.2,
+            sharing: Sharing::Disjoint,
             partition: PartitionKind::NoniidA,
             data_volume: 4_000,
             probe_samples: 500,

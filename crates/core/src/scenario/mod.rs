@@ -215,6 +215,16 @@ pub struct Devices {
     pub deadline_s: f64,
 }
 
+/// Whose the training samples are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sharing {
+    /// Each sample is on one device at most, or one UAV's own.
+    Disjoint,
+    /// Devices and UAVs draw theirs from one pool, each by itself: others may have the same.
+    Pool,
+}
+
 /// Which data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -261,6 +271,8 @@ pub struct Data {
     pub classes: Vec<String>,
     /// Share of each class of a folder tree kept for the test set.
     pub test_fraction: f64,
+    /// Whether devices may hold the same samples.
+    pub sharing: Sharing,
     /// How labels are spread over devices.
     pub partition: PartitionKind,
     /// Training samples over all devices together.

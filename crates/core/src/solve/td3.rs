@@ -47,9 +47,12 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
 use aerofed_nn::{Activation, Adam, Mlp};
 use rand::RngExt;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::replay::{Batch, Replay, Transition, check_values};
 use crate::seed::Random;
@@ -80,6 +83,42 @@ impl Learner {
     }
 }
 
+/// A learner that several agents have in common until one of them learns. In files it is the learner itself.
+#[derive(Clone, Debug, PartialEq)]
+struct Shared(Arc<Learner>);
+
+impl Deref for Shared {
+    type Target = Learner;
+
+    fn deref(&self) -> &Learner {
+        &self.0
+    }
+}
+
+impl DerefMut for Shared {
+    fn deref_mut(&mut self) -> &mut Learner {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl Serialize for Shared {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Learner::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Shared {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Learner::deserialize(deserializer).map(Self::from)
+    }
+}
+
+impl From<Learner> for Shared {
+    fn from(learner: Learner) -> Self {
+        Self(Arc::new(learner))
+    }
+}
+
 /// Everything an agent carries from one step to the next: weights, optimisers, replay buffer, counters.
 ///
 /// Serialised and restored with [`Td3::restore`], an agent goes on bit for bit as if nothing had happened. The random
@@ -89,8 +128,8 @@ pub struct Td3State {
     settings: Settings,
     state_dim: usize,
     action_dim: usize,
-    actor: Learner,
-    critics: [Learner; 2],
+    actor: Shared,
+    critics: [Shared; 2],
     replay: Replay,
     updates: u64,
 }
@@ -147,8 +186,8 @@ impl Td3 {
             settings,
             state_dim,
             action_dim,
-            actor: Learner::new(actor.init(rng)),
-            critics: [(); 2].map(|()| Learner::new(critic.init(rng))),
+            actor: Learner::new(actor.init(rng)).into(),
+            critics: [(); 2].map(|()| Learner::new(critic.init(rng)).into()),
             replay,
             updates: 0,
         };
@@ -185,8 +224,8 @@ impl Td3 {
             pairs: Vec::new(),
             wanted: Vec::new(),
             slopes: Vec::new(),
-            actor_gradient: vec![0.0; actor.parameter_count()],
-            critic_gradient: vec![0.0; critic.parameter_count()],
+            actor_gradient: Vec::new(),
+            critic_gradient: Vec::new(),
             actor,
             critic,
         })
@@ -309,6 +348,10 @@ impl Td3 {
         if self.state.replay.len() < learning_starts {
             return Ok(None);
         }
+        self.actor_gradient
+            .resize(self.actor.parameter_count(), 0.0);
+        self.critic_gradient
+            .resize(self.critic.parameter_count(), 0.0);
         self.state.replay.sample(batch_size, rng, &mut self.batch);
         self.find_wanted_values(rng)?;
         let critic = self.improve_critics()?;
@@ -367,6 +410,7 @@ impl Td3 {
         let count = self.wanted.len() as f32;
         let mut loss = 0.0;
         for critic in &mut self.state.critics {
+            let critic = &mut **critic;
             let values = self.critic.forward(&critic.weights, &self.pairs)?;
             self.slopes.clear();
             for (value, wanted) in values.iter().zip(&self.wanted) {
@@ -418,6 +462,7 @@ impl Td3 {
         self.actor
             .backward(&self.slopes, &mut self.actor_gradient)?;
         let rate = settings.actor_learning_rate as f32;
+        let actor = &mut **actor;
         actor
             .adam
             .step(rate, &mut actor.weights, &self.actor_gradient)?;

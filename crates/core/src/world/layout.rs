@@ -1,7 +1,9 @@
 //! Where UAVs hover at first.
 
 use rand::RngExt;
+use rayon::prelude::*;
 
+use crate::grid::Grid;
 use crate::scenario::Area;
 use crate::seed::Random;
 use crate::vocabulary::Point;
@@ -23,6 +25,9 @@ const KMEANS_ROUNDS: usize = 50;
 /// Centres of a crowd do not need every head counted.
 const KMEANS_POINTS: usize = 20_000;
 
+/// Fewer than this are looked at one by one.
+const FEW_CENTERS: usize = 32;
+
 /// Lloyd's k-means from a k-means++ start.
 pub(super) fn k_means(points: &[Point], count: usize, rng: &mut Random) -> Vec<Point> {
     let stride = points.len().div_ceil(KMEANS_POINTS);
@@ -31,8 +36,8 @@ pub(super) fn k_means(points: &[Point], count: usize, rng: &mut Random) -> Vec<P
     let mut centers = spread_start(points, count, rng);
     for _ in 0..KMEANS_ROUNDS {
         let mut sums = vec![(0.0, 0.0, 0usize); count];
-        for &point in points {
-            let sum = &mut sums[nearest(&centers, point)];
+        for (&point, center) in points.iter().zip(all_nearest(&centers, points)) {
+            let sum = &mut sums[center];
             *sum = (sum.0 + point.x_m, sum.1 + point.y_m, sum.2 + 1);
         }
         let moved: Vec<Point> = centers
@@ -77,14 +82,38 @@ fn spread_start(points: &[Point], count: usize, rng: &mut Random) -> Vec<Point> 
     centers
 }
 
-fn nearest(centers: &[Point], point: Point) -> usize {
-    let mut best = 0;
-    for (index, center) in centers.iter().enumerate() {
-        if center.distance_squared(point) < centers[best].distance_squared(point) {
-            best = index;
-        }
+/// The nearest centre of each point; of several at the same distance, the first.
+fn all_nearest(centers: &[Point], points: &[Point]) -> Vec<usize> {
+    let far = |pick: fn(&Point) -> f64| centers.iter().map(pick).fold(0.0, f64::max);
+    let (width_m, height_m) = (far(|c| c.x_m), far(|c| c.y_m));
+    let cell_m = (width_m * height_m / centers.len() as f64).sqrt();
+    if centers.len() < FEW_CENTERS || !(cell_m > 0.0 && cell_m.is_finite()) {
+        return points
+            .iter()
+            .map(|&point| nearest(centers, 0..centers.len(), point))
+            .collect();
     }
-    best
+    let mut grid = Grid::new(width_m, height_m, cell_m);
+    grid.rebuild(centers);
+    let near = |&point: &Point| {
+        let mut radius_m = cell_m;
+        loop {
+            let mut found = grid.within(centers, point, radius_m).into_iter();
+            if let Some(first) = found.next() {
+                let all = std::iter::once(first).chain(found);
+                return nearest(centers, all.map(|center| center as usize), point);
+            }
+            radius_m *= 2.0;
+        }
+    };
+    points.par_iter().map(near).collect()
+}
+
+/// The nearest of some centres, of which there is at least one.
+fn nearest(centers: &[Point], some: impl Iterator<Item = usize>, point: Point) -> usize {
+    let squared = some.map(|index| (centers[index].distance_squared(point), index));
+    let least = squared.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    least.map_or(0, |(_, index)| index)
 }
 
 #[cfg(test)]
@@ -110,6 +139,27 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_nearest_of_many_centres_is_that_of_a_full_scan() {
+        let spread = |count: usize, by: usize| -> Vec<Point> {
+            let coordinate = |i: usize| (i * by % 997) as f64;
+            (0..count)
+                .map(|i| Point::new(coordinate(i) / 2.0, coordinate(i * i + 7)))
+                .collect()
+        };
+        // Some of them are at the same place.
+        let (mut centers, points) = (spread(300, 331), spread(2_000, 613));
+        centers.extend_from_within(..40);
+        let scan: Vec<usize> = points
+            .iter()
+            .map(|&point| nearest(&centers, 0..centers.len(), point))
+            .collect();
+        assert_eq!(all_nearest(&centers, &points), scan);
+        assert!(scan.iter().all(|&center| center < 300));
+        let one_spot = vec![Point::new(0.0, 0.0); 50];
+        assert_eq!(all_nearest(&one_spot, &points), vec![0; 2_000]);
     }
 
     #[test]

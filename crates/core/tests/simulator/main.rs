@@ -28,6 +28,7 @@ mod reserve;
 mod resume;
 mod rivals;
 mod run_folder;
+mod scale;
 mod session;
 mod settings;
 mod surrogate;

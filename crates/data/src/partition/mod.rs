@@ -4,6 +4,7 @@ mod by_user;
 mod deal;
 mod draw;
 mod kind;
+mod pool;
 mod repair;
 mod table;
 
@@ -14,6 +15,7 @@ use crate::{Dataset, Error};
 use draw::{shuffle, spread};
 
 pub use kind::PartitionKind;
+pub use pool::Pool;
 
 /// What is to be divided, and how.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +35,7 @@ pub struct PartitionPlan {
     pub personal_samples: usize,
 }
 
-/// Sample numbers in the training set; no sample is in two places.
+/// Sample numbers in the training set; no sample is in two places, unless devices share a [`Pool`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partition {
     /// For each device, in random order.
@@ -79,13 +81,7 @@ pub fn partition(
 ) -> Result<Partition, Error> {
     dataset.check()?;
     plan.check(dataset)?;
-    let mut pools: Pools = vec![Vec::new(); dataset.classes()];
-    for (index, &label) in (0_u32..).zip(&dataset.labels) {
-        pools[usize::from(label)].push(index);
-    }
-    for pool in &mut pools {
-        shuffle(pool, rng);
-    }
+    let mut pools = by_class(dataset, rng);
     let probe = take_balanced(&mut pools, plan.probe_samples, rng);
     let personal = (0..plan.uavs)
         .map(|_| take_balanced(&mut pools, plan.personal_samples, rng))
@@ -102,8 +98,21 @@ pub fn partition(
     })
 }
 
+/// The samples of each class, in random order.
+fn by_class(dataset: &Dataset, rng: &mut impl Rng) -> Pools {
+    let mut pools: Pools = vec![Vec::new(); dataset.classes()];
+    for (index, &label) in (0_u32..).zip(&dataset.labels) {
+        pools[usize::from(label)].push(index);
+    }
+    for pool in &mut pools {
+        shuffle(pool, rng);
+    }
+    pools
+}
+
 impl PartitionPlan {
-    fn check(&self, dataset: &Dataset) -> Result<(), Error> {
+    /// Refuses numbers that no data set could serve.
+    fn check_numbers(&self) -> Result<(), Error> {
         self.kind.check()?;
         if self.devices == 0 {
             return Err(Error::field("devices", 0, "1 or more"));
@@ -124,19 +133,28 @@ impl PartitionPlan {
             );
             return Err(Error::field("data_volume", self.data_volume, allowed));
         }
+        Ok(())
+    }
+
+    fn check(&self, dataset: &Dataset) -> Result<(), Error> {
+        self.check_numbers()?;
         let personal = self.personal_samples.checked_mul(self.uavs);
         let asked = personal
             .and_then(|samples| samples.checked_add(self.probe_samples))
             .and_then(|samples| samples.checked_add(self.data_volume));
         match asked {
             Some(asked) if asked <= dataset.len() => Ok(()),
-            _ => Err(Error::NotEnoughSamples {
-                data_volume: self.data_volume,
-                probe_samples: self.probe_samples,
-                personal_samples: self.personal_samples,
-                uavs: self.uavs,
-                available: dataset.len(),
-            }),
+            _ => Err(self.not_enough(dataset)),
+        }
+    }
+
+    fn not_enough(&self, dataset: &Dataset) -> Error {
+        Error::NotEnoughSamples {
+            data_volume: self.data_volume,
+            probe_samples: self.probe_samples,
+            personal_samples: self.personal_samples,
+            uavs: self.uavs,
+            available: dataset.len(),
         }
     }
 }

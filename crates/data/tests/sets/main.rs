@@ -5,4 +5,5 @@ mod cifar;
 mod idx;
 mod images;
 mod partition;
+mod pool;
 mod users;

@@ -10,7 +10,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 /// A set with one value a sample and the given number of samples in each class, interleaved.
-fn dataset(class_sizes: &[usize]) -> Dataset {
+pub(crate) fn dataset(class_sizes: &[usize]) -> Dataset {
     let mut labels = Vec::new();
     for turn in 0..class_sizes.iter().copied().max().unwrap_or(0) {
         for (class, &size) in class_sizes.iter().enumerate() {

@@ -236,7 +236,7 @@ impl View<'_> {
             status,
             charge(uav.battery_before_j + uav.recharged_j),
             charge(uav.battery_after_j),
-            uav.devices.len(),
+            uav.selected(),
         )
     }
 

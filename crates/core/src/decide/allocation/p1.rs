@@ -1,5 +1,6 @@
 //! Problem P1: local iterations and bandwidth that minimise a cell's weighted time and energy.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Allocation, Cell, CellError, CellPlan, RoundProgress, RoundsEstimate};
@@ -60,32 +61,44 @@ impl P1 {
             Objective::Paper => None,
         }
     }
+
+    /// A solver for every UAV up to this one.
+    fn make_room(&mut self, uav: UavId) {
+        if self.solvers.len() <= uav.index() {
+            self.solvers.resize_with(uav.index() + 1, Solver::new);
+        }
+    }
 }
 
 impl Allocation for P1 {
     fn allocate(&mut self, uav: UavId, cell: &Cell) -> Result<CellPlan, CellError> {
-        if self.solvers.len() <= uav.index() {
-            self.solvers.resize_with(uav.index() + 1, Solver::new);
-        }
+        self.make_room(uav);
         let solver = &mut self.solvers[uav.index()];
-        let best = solver.allocate(cell, &self.options)?;
-        let Some(estimate) = self
-            .estimate
-            .as_ref()
-            .filter(|_| cell.local_iterations.is_none())
-        else {
-            return Ok(plan_of(best));
-        };
-        let probed = (f64::from(best.local_iterations) * estimate.probe_factor()).round() as u32;
-        let probed = probed.clamp(self.options.h_min, self.options.h_max);
-        if probed == best.local_iterations {
-            return Ok(plan_of(best));
+        plan(solver, cell, &self.options, self.estimate.as_ref())
+    }
+
+    fn allocate_all(&mut self, cells: &[(UavId, Cell)]) -> Result<Vec<CellPlan>, CellError> {
+        let places = cells.iter().map(|(uav, _)| uav.index());
+        if !places.is_sorted_by(|a, b| a < b) {
+            let plans = cells.iter().map(|(uav, cell)| self.allocate(*uav, cell));
+            return plans.collect();
         }
-        let cell = Cell {
-            local_iterations: Some(probed),
-            ..cell.clone()
-        };
-        Ok(plan_of(solver.allocate(&cell, &self.options)?))
+        if let Some((last, _)) = cells.last() {
+            self.make_room(*last);
+        }
+        let (options, estimate) = (&self.options, self.estimate.as_ref());
+        let mut asked = cells.iter().peekable();
+        let solvers = (0..).map(UavId).zip(&mut self.solvers);
+        let work: Vec<(&mut Solver, &Cell)> = solvers
+            .filter_map(|(uav, solver)| {
+                let (_, cell) = asked.next_if(|(of, _)| *of == uav)?;
+                Some((solver, cell))
+            })
+            .collect();
+        let work = work.into_par_iter();
+        let plans = work.map(|(solver, cell)| plan(solver, cell, options, estimate));
+        // All of them, so that the first error is the same whoever meets one first.
+        plans.collect::<Vec<_>>().into_iter().collect()
     }
 
     fn watches_progress(&self) -> bool {
@@ -125,6 +138,29 @@ impl Allocation for P1 {
         self.solvers = saved.solvers.iter().map(Solver::restored).collect();
         Ok(())
     }
+}
+
+/// The best plan of a cell, or a neighbouring H where that is being tried out.
+fn plan(
+    solver: &mut Solver,
+    cell: &Cell,
+    options: &Options,
+    estimate: Option<&RoundsEstimate>,
+) -> Result<CellPlan, CellError> {
+    let best = solver.allocate(cell, options)?;
+    let Some(estimate) = estimate.filter(|_| cell.local_iterations.is_none()) else {
+        return Ok(plan_of(best));
+    };
+    let probed = (f64::from(best.local_iterations) * estimate.probe_factor()).round() as u32;
+    let probed = probed.clamp(options.h_min, options.h_max);
+    if probed == best.local_iterations {
+        return Ok(plan_of(best));
+    }
+    let cell = Cell {
+        local_iterations: Some(probed),
+        ..cell.clone()
+    };
+    Ok(plan_of(solver.allocate(&cell, options)?))
 }
 
 fn plan_of(solution: &Solution) -> CellPlan {

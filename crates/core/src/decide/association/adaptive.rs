@@ -71,12 +71,18 @@ impl Adaptive {
 
     /// Makes the agents, each from its own random numbers or all from the policy.
     fn start(&mut self, uavs: usize) {
+        // A checked scenario makes sound settings and has read its policy.
         let agent = |uav: usize| {
             let mut rng = stream(self.seed, Stream::Agent, 0, uav as u64);
-            // A checked scenario makes sound settings and has read its policy.
             self.policy.agent(&self.config, &mut rng).ok()
         };
-        self.agents = (0..uavs).filter_map(agent).collect();
+        self.agents = match agent(0).filter(|_| !self.policy.is_fresh()) {
+            // All have its networks in common until they learn.
+            Some(first) => (0..uavs)
+                .filter_map(|_| Td3::restore(first.state().clone()).ok())
+                .collect(),
+            None => (0..uavs).filter_map(agent).collect(),
+        };
         self.pending = vec![None; uavs];
     }
 

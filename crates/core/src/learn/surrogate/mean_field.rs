@@ -70,38 +70,21 @@ impl Scratch {
         self.bias_exp.iter().sum()
     }
 
-    /// What a model takes samples of this mix for: probabilities of all classes, in one row. Margins on samples that it was not
-    /// trained on end at `ceiling`. Networks are sure of their mistakes: what is not right goes to one class, the device's own
-    /// confusion, and there is more or less of it by how hard its samples are.
-    pub(crate) fn outputs(
-        &mut self,
-        model: &[f32],
-        ceiling: Option<f32>,
-        peculiar: Peculiarity,
-    ) -> Vec<f32> {
+    /// What a model takes samples of this mix for, where that is right: probabilities of all classes, in one row. Margins on
+    /// samples that it was not trained on end at `ceiling`. What is missing to 1 are mistakes ([`Peculiarity::add_mistakes`]).
+    pub(crate) fn rights(&mut self, model: &[f32], ceiling: Option<f32>) -> Vec<f32> {
         let all = self.exponentials(model, 1.0);
         if let Some(ceiling) = ceiling {
             for (e, &margin) in self.margin_exp.iter_mut().zip(model) {
                 *e = exp(unseen_margin(margin, ceiling));
             }
         }
-        let mut row = vec![0.0; self.classes];
-        let mut right = 0.0;
-        for (class, value) in row.iter_mut().enumerate() {
+        let right = |class: usize| {
             let e = self.bias_exp[class];
             let own = e * self.margin_exp[class];
-            *value = self.mix[class] * own / (all - e + own);
-            right += *value;
-        }
-        let wrong = ((1.0 - right) * peculiar.hardness).clamp(0.0, 1.0);
-        let scale = (1.0 - wrong) / right.max(f32::MIN_POSITIVE);
-        row.iter_mut().for_each(|value| *value *= scale);
-        let after = |by: usize| (peculiar.confusion + by) % self.classes;
-        let foreign = (0..self.classes)
-            .map(after)
-            .find(|&class| self.mix[class] == 0.0);
-        row[foreign.unwrap_or(after(0))] += wrong;
-        row
+            self.mix[class] * own / (all - e + own)
+        };
+        (0..self.classes).map(right).collect()
     }
 
     /// Descends the gradient on this mix for so many local iterations. Returns the mean loss on the way.
@@ -201,6 +184,21 @@ pub(crate) struct Peculiarity {
     pub(crate) confusion: usize,
     /// How often, relative to the average.
     pub(crate) hardness: f32,
+}
+
+impl Peculiarity {
+    /// Networks are sure of their mistakes: what is not right goes to one class, the device's own confusion, and there is more or
+    /// less of it by how hard its samples are.
+    pub(crate) fn add_mistakes(self, row: &mut [f32]) {
+        let right: f32 = row.iter().sum();
+        let wrong = ((1.0 - right) * self.hardness).clamp(0.0, 1.0);
+        let scale = (1.0 - wrong) / right.max(f32::MIN_POSITIVE);
+        row.iter_mut().for_each(|value| *value *= scale);
+        let after = |by: usize| (self.confusion + by) % row.len();
+        let foreign = (0..row.len()).map(after).find(|&class| row[class] == 0.0);
+        let mistaken = foreign.unwrap_or(after(0));
+        row[mistaken] += wrong;
+    }
 }
 
 /// How far a local iteration goes.

@@ -8,11 +8,13 @@ mod mean_field;
 mod numbers;
 
 use rand::RngExt;
-use rayon::prelude::*;
 
-use super::data::{Data, divide, network_for};
+use super::data::{Data, network_for};
+use super::holdings::Holdings;
 pub(crate) use super::label_mix::LabelMixes;
-use super::{Devices, Evaluator, Job, LocalUpdate, Task, UpdateLost, batches};
+use super::{
+    Devices, Evaluator, Job, LocalUpdate, StatelessDevices, Task, UpdateLost, UpdateView, batches,
+};
 use crate::Error;
 use crate::scenario::{Training, ValidScenario};
 use crate::seed::{Stream, stream};
@@ -20,10 +22,8 @@ use crate::vocabulary::{DeviceId, Quality, UavId};
 use mean_field::Peculiarity;
 pub(crate) use mean_field::{Rates, Scratch};
 
-/// Jobs that are worth more than one thread.
-const MANY: usize = 512;
-/// Jobs whose results are there at the same time.
-const AT_ONCE: usize = 1 << 15;
+/// Label mixes whose answers are remembered while a cell is asked.
+const MOST_REMEMBERED: usize = 1 << 12;
 
 /// What a scenario learns by a law.
 pub(crate) struct SurrogateLearner {
@@ -37,15 +37,14 @@ impl SurrogateLearner {
     pub(crate) fn new(scenario: &ValidScenario, data: &Data) -> Result<Self, Error> {
         let network = network_for(scenario, &data.train)?;
         let classes = network.classes();
-        let parts = divide(scenario, &data.train)?;
-        let counts = |lists: &[Vec<u32>]| lists.iter().map(|own| own.len() as u32).collect();
+        let held = Holdings::new(scenario, &data.train)?;
         let task = Task {
             parameters: network.parameter_count(),
             model_values: mean_field::values(classes),
             classes,
             sample_bits: 8.0 * data.train.input_len() as f64,
-            device_samples: counts(&parts.devices),
-            personal_samples: counts(&parts.personal),
+            device_samples: held.devices.counts(),
+            personal_samples: held.personal_counts(),
             small_batch: 1,
         };
         let law = scenario.law().ok_or_else(|| Error::Learner {
@@ -59,16 +58,16 @@ impl SurrogateLearner {
             task,
             devices: SurrogateDevices {
                 classes,
-                mixes: LabelMixes::of(&data.train, &parts.devices),
-                peculiar: rng.random_iter().take(parts.devices.len()).collect(),
+                mixes: LabelMixes::of_devices(&data.train, &held.devices),
+                peculiar: rng.random_iter().take(held.devices.len()).collect(),
                 rates,
                 ceiling,
                 learning_rate: scenario.training.learning_rate,
             },
             evaluator: SurrogateEvaluator {
                 classes,
-                personal: LabelMixes::of(&data.train, &parts.personal),
-                personal_samples: parts.personal.iter().map(Vec::len).collect(),
+                personal: LabelMixes::of(&data.train, &held.personal),
+                personal_samples: held.personal.iter().map(Vec::len).collect(),
                 sharpness: numbers.sharpness as f32,
                 rates,
                 ceiling,
@@ -99,6 +98,7 @@ impl SurrogateDevices {
         }
     }
 
+    /// The device's update, but for its mistakes.
     fn train_one(&self, job: &Job, scratch: &mut Scratch) -> LocalUpdate {
         scratch.set_mix(self.mixes.shares(job.device));
         let mut weights = job.start.to_vec();
@@ -106,7 +106,7 @@ impl SurrogateDevices {
         let steps = job.local_iterations;
         let mean_loss = scratch.train(&mut weights, steps, pull, job.start, &self.rates);
         let outputs = match job.wants_outputs {
-            true => scratch.outputs(&weights, None, self.peculiarity(job.device)),
+            true => scratch.rights(&weights, None),
             false => Vec::new(),
         };
         LocalUpdate {
@@ -123,22 +123,9 @@ impl Devices for SurrogateDevices {
         jobs: &[Job],
         deliver: &mut dyn FnMut(usize, Result<LocalUpdate, UpdateLost>),
     ) -> Result<(), Error> {
-        let fresh = || Scratch::new(self.classes);
-        if jobs.len() < MANY {
-            let mut scratch = fresh();
-            for (place, job) in jobs.iter().enumerate() {
-                deliver(place, Ok(self.train_one(job, &mut scratch)));
-            }
-            return Ok(());
-        }
-        for (block, some) in jobs.chunks(AT_ONCE).enumerate() {
-            let train = |scratch: &mut Scratch, job: &Job| self.train_one(job, scratch);
-            let work = some.par_iter().with_min_len(MANY / 2);
-            let updates: Vec<LocalUpdate> = work.map_init(fresh, train).collect();
-            for (place, update) in (block * AT_ONCE..).zip(updates) {
-                deliver(place, Ok(update));
-            }
-        }
+        self.train_cell(jobs, &mut |place, update| {
+            deliver(place, Ok(update.to_update()))
+        });
         Ok(())
     }
 
@@ -147,19 +134,93 @@ impl Devices for SurrogateDevices {
         asked: &[(&[f32], &[DeviceId])],
     ) -> Result<Vec<Vec<Vec<f32>>>, Error> {
         let rows = |(model, devices): &(&[f32], &[DeviceId])| {
-            let fresh = || Scratch::new(self.classes);
-            let row = |scratch: &mut Scratch, device: &DeviceId| {
-                scratch.set_mix(self.mixes.shares(*device));
-                scratch.outputs(model, Some(self.ceiling), self.peculiarity(*device))
-            };
-            if devices.len() < MANY {
-                let mut scratch = fresh();
-                return devices.iter().map(|d| row(&mut scratch, d)).collect();
-            }
-            let work = devices.par_iter().with_min_len(MANY / 2);
-            work.map_init(fresh, row).collect()
+            let mut rows = Vec::with_capacity(devices.len());
+            self.cell_outputs(model, devices, &mut |_, row| rows.push(row.to_vec()));
+            rows
         };
         Ok(asked.iter().map(rows).collect())
+    }
+
+    fn stateless(&self) -> Option<&dyn StatelessDevices> {
+        Some(self)
+    }
+}
+
+/// What devices of a cell come to that have the same label mix and did the same work, but for their mistakes.
+struct Known<T> {
+    /// By the number of a mix, its place among the answers, from 1; 0: not known.
+    slots: Vec<u32>,
+    answers: Vec<T>,
+}
+
+impl<T> Known<T> {
+    /// None where there are so many mixes that hardly two devices of a cell have the same.
+    fn new(mixes: &LabelMixes) -> Option<Self> {
+        (mixes.count() <= MOST_REMEMBERED).then(|| Self {
+            slots: vec![0; mixes.count()],
+            answers: Vec::new(),
+        })
+    }
+
+    fn get(&mut self, mix: u32, find: impl FnOnce() -> T) -> &T {
+        let slot = &mut self.slots[mix as usize];
+        if *slot == 0 {
+            self.answers.push(find());
+            *slot = self.answers.len() as u32;
+        }
+        &self.answers[*slot as usize - 1]
+    }
+}
+
+impl StatelessDevices for SurrogateDevices {
+    fn train_cell(&self, jobs: &[Job], deliver: &mut dyn FnMut(usize, UpdateView)) {
+        let mut scratch = Scratch::new(self.classes);
+        let alike = |pair: &[Job]| pair[0].does_the_same_as(&pair[1]);
+        let mut known = Known::new(&self.mixes).filter(|_| jobs.windows(2).all(alike));
+        let mut outputs = Vec::new();
+        for (place, job) in jobs.iter().enumerate() {
+            let mut train = || self.train_one(job, &mut scratch);
+            let trained;
+            let update = match &mut known {
+                Some(known) => known.get(self.mixes.number(job.device), train),
+                None => {
+                    trained = train();
+                    &trained
+                }
+            };
+            outputs.clone_from(&update.outputs);
+            if job.wants_outputs {
+                self.peculiarity(job.device).add_mistakes(&mut outputs);
+            }
+            let view = UpdateView {
+                outputs: &outputs,
+                ..update.view()
+            };
+            deliver(place, view);
+        }
+    }
+
+    fn cell_outputs(
+        &self,
+        model: &[f32],
+        devices: &[DeviceId],
+        deliver: &mut dyn FnMut(usize, &[f32]),
+    ) {
+        let mut scratch = Scratch::new(self.classes);
+        let mut known = Known::new(&self.mixes);
+        let mut outputs = Vec::new();
+        for (place, device) in devices.iter().enumerate() {
+            let mut rights = || {
+                scratch.set_mix(self.mixes.shares(*device));
+                scratch.rights(model, Some(self.ceiling))
+            };
+            match &mut known {
+                Some(known) => outputs.clone_from(known.get(self.mixes.number(*device), rights)),
+                None => outputs = rights(),
+            }
+            self.peculiarity(*device).add_mistakes(&mut outputs);
+            deliver(place, &outputs);
+        }
     }
 }
 

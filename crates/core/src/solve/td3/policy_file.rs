@@ -149,8 +149,11 @@ impl Td3 {
         };
         let replay = Replay::new(state_dim, action_dim, settings.replay_capacity);
         Self::restore(Td3State {
-            actor: learner("actor", &actor)?,
-            critics: [learner("critic1", &critic)?, learner("critic2", &critic)?],
+            actor: learner("actor", &actor)?.into(),
+            critics: [
+                learner("critic1", &critic)?.into(),
+                learner("critic2", &critic)?.into(),
+            ],
             settings,
             state_dim,
             action_dim,

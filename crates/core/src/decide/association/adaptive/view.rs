@@ -17,6 +17,7 @@
 //! it again, and that many are needed from there on. Costs e and t
 //! are the energy and the time of the whole round, in multiples of what does not depend on how many train: offloading, broadcasts.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::super::{CellOutcome, Quality, RoundOutcome, Scene};
@@ -144,7 +145,7 @@ impl AgentView {
             };
             Some(values.into_iter().map(tame).collect())
         };
-        fitness.iter().enumerate().map(of_uav).collect()
+        fitness.par_iter().enumerate().map(of_uav).collect()
     }
 
     /// β of each UAV, whose covered devices have `fitness`, for its action of 0 to 1; infinite for UAVs that cover nobody
@@ -167,7 +168,7 @@ impl AgentView {
             },
             _ => f64::INFINITY,
         };
-        (0..fitness.len()).map(threshold).collect()
+        (0..fitness.len()).into_par_iter().map(threshold).collect()
     }
 
     /// Each UAV's reward for a round, Eqs. (45) and (49); `penalties` are their factors α̃.

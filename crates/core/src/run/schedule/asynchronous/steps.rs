@@ -8,13 +8,13 @@ use crate::record::EventKind;
 use crate::vocabulary::{Bill, EnergyItem, UavId};
 
 use super::super::super::aggregate::{choose_aggregator, handover_s, receiver};
-use super::super::super::cells::Planner;
 use super::super::super::edge::{
     cell_outcome, device_outcomes_of, draw_key, pay_for_edge_round, tell_lost,
 };
 use super::super::super::fleet::if_below;
 use super::super::super::learning::EdgeTraining;
 use super::super::super::leaving;
+use super::super::super::planning::Planner;
 use super::Round;
 use super::passes::{Activity, Step};
 
