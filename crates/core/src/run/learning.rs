@@ -115,7 +115,7 @@ impl Merging<'_> {
             Ok(update) if update.weights.len() == due => update,
             Ok(update) => {
                 let found = update.weights.len();
-                let reason = format!("a model of {found} numbers, {due} are due");
+                let reason = format!("a model of {found} parameters, {due} are due");
                 *open = Some(Err(UpdateLost { reason }));
                 return;
             }
