@@ -14,7 +14,7 @@ use crate::solve::simplex;
 use replay::Replay;
 
 /// How often a fit looks at its runs, in each of two turns.
-const LOOKS: usize = 300;
+const LOOKS: usize = 260;
 /// What a law that is far from where its fit began must be better by. Few runs say little about some of its numbers.
 const RIDGE: f64 = 2e-4;
 /// What a squared error of a loss weighs beside one of log odds of an accuracy.
@@ -42,14 +42,14 @@ pub fn fit(runs: &[&Evidence]) -> Option<LawFile> {
     kinds.sort_by(Kind::order);
     kinds.dedup();
     let usual = usual_kind(&kinds, &runs)?.clone();
-    let general = fit_group(&usual, &runs, &[&FIRST]);
+    let general = fit_group(&usual, &runs);
     if kinds.len() == 1 {
         return Some(LawFile::new(vec![general]));
     }
     let group = |kind: &Kind| {
         let own = |(scenario, _): &&(&Scenario, &Replay)| Kind::of(scenario) == *kind;
         let own: Vec<_> = runs.iter().filter(own).copied().collect();
-        fit_group(kind, &own, &[&general.law, &FIRST])
+        fit_group(kind, &own)
     };
     let mut groups: Vec<LawGroup> = kinds.iter().map(group).collect();
     groups.push(LawGroup {
@@ -96,8 +96,7 @@ fn usual_kind<'a>(kinds: &'a [Kind], runs: &[(&Scenario, &Replay)]) -> Option<&'
     kinds.iter().rev().max_by_key(|kind| count(kind))
 }
 
-/// Begins from the best of several laws.
-fn fit_group(kind: &Kind, runs: &[(&Scenario, &Replay)], starts: &[&LawNumbers]) -> LawGroup {
+fn fit_group(kind: &Kind, runs: &[(&Scenario, &Replay)]) -> LawGroup {
     let mut group = described(kind, runs, &FIRST);
     let misfit = |law: LawNumbers| {
         let law = LawGroup {
@@ -112,9 +111,7 @@ fn fit_group(kind: &Kind, runs: &[(&Scenario, &Replay)], starts: &[&LawNumbers])
         let costs: Vec<f64> = costs.collect();
         costs.iter().sum::<f64>() / runs.len() as f64
     };
-    let starts = starts.iter().map(|law| (misfit((*law).clone()), *law));
-    let best = starts.min_by(|a, b| a.0.total_cmp(&b.0));
-    let start = packed(best.map_or(&FIRST, |(_, law)| law));
+    let start = packed(&FIRST);
     let cost = |point: &[f64]| {
         let away = point.iter().zip(&start);
         let far: f64 = away.map(|(at, from)| (at - from).powi(2)).sum();
@@ -277,18 +274,14 @@ mod tests {
         }
         let given: Vec<(&Scenario, &Replay)> = runs.iter().map(|(s, r)| (s, r)).collect();
         let kind = Kind::of(&runs[0].0);
-        let fitted = fit_group(&kind, &given, &[&FIRST]);
+        let fitted = fit_group(&kind, &given);
         assert!(fitted.accuracy_error < 0.01, "{fitted:?}");
         let from_first = given
             .iter()
             .flat_map(|(_, replay)| replay.errors(&FIRST, 1.0));
         let worst = from_first.fold(0.0, |most: f64, error| most.max(error.abs()));
         assert!(worst > 0.05, "the start is no answer: {worst}");
-        assert_eq!(
-            fitted,
-            fit_group(&kind, &given, &[&FIRST]),
-            "same runs, same law"
-        );
+        assert_eq!(fitted, fit_group(&kind, &given), "same runs, same law");
     }
 
     #[test]

@@ -117,7 +117,7 @@ impl Merging<'_, '_> {
         let mut update = result.map_err(|lost| lost.reason)?;
         let (found, due) = (update.weights.len(), self.task.model_values);
         if found != due {
-            return Err(format!("a model of {found} numbers, {due} are due"));
+            return Err(format!("a model of {found} parameters, {due} are due"));
         }
         let fate = work.fate(nth as usize);
         if let Some(reason) = fate.failure(*uav) {

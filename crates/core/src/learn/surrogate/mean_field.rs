@@ -11,6 +11,8 @@ use crate::scenario::LawNumbers;
 
 /// No margin or bias is farther from 0: exponentials of them stay numbers.
 const LARGEST: f32 = 30.0;
+/// The same of what is made of them: a product of two exponentials is still a number.
+const FARTHEST: f32 = 40.0;
 /// Local iterations that are done in one go.
 const STRIDE: usize = 3;
 
@@ -62,10 +64,10 @@ impl Scratch {
     fn exponentials(&mut self, model: &[f32], sharpness: f32) -> f32 {
         let (margins, biases) = model.split_at(self.classes);
         for (e, &bias) in self.bias_exp.iter_mut().zip(biases) {
-            *e = exp(sharpness * bias);
+            *e = exp((sharpness * bias).clamp(-FARTHEST, FARTHEST));
         }
         for (e, &margin) in self.margin_exp.iter_mut().zip(margins) {
-            *e = exp(sharpness * margin);
+            *e = exp((sharpness * margin).clamp(-FARTHEST, FARTHEST));
         }
         self.bias_exp.iter().sum()
     }
@@ -222,5 +224,82 @@ impl Rates {
             bias_steps: std::array::from_fn(|steps| bias(steps) as f32),
             onset: law.onset as f32,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rates() -> Rates {
+        Rates {
+            margin: 0.05,
+            transfer: 0.5,
+            bias_steps: [0.0, 5.0, 8.0, 10.0],
+            onset: 0.5,
+        }
+    }
+
+    /// By hand: two classes, nothing known. p = 1/2, so a sample of class 0 alone misses 1/2 of it: margin 0 grows by
+    /// 0.05 (0.5 x 2 x 0.5 + 0.5 x 0.5) x 0.5 = 0.01875, margin 1 by 0.05 x 0.25 x 0.5 = 0.00625; biases run by 5 x 0.5 apart.
+    #[test]
+    fn one_step_worked_by_hand() {
+        let mut scratch = Scratch::new(2);
+        scratch.set_mix([(0, 1.0)].into_iter());
+        let (start, mut model) = (scratch.first_model(), scratch.first_model());
+        let loss = scratch.train(&mut model, 1, 0.0, &start, &rates());
+        assert!((loss - std::f32::consts::LN_2).abs() < 1e-5, "{loss}");
+        for (ours, expected) in model.iter().zip([0.01875, 0.00625, 2.5, -2.5]) {
+            assert!((ours - expected).abs() < 1e-5, "{model:?}");
+        }
+    }
+
+    /// Whatever a law says and for however long it is followed, there are probabilities at the end.
+    #[test]
+    fn nothing_runs_off_to_infinity() {
+        let wild = Rates {
+            margin: 10.0,
+            transfer: 0.0,
+            bias_steps: [0.0, 50.0, 50.0, 50.0],
+            onset: 1.0,
+        };
+        let mut scratch = Scratch::new(10);
+        let mut model = scratch.first_model();
+        for class in 0..10 {
+            scratch.set_mix([(class, 1.0)].into_iter());
+            let start = model.clone();
+            scratch.train(&mut model, 1_000, 0.01, &start, &wild);
+            let peculiar = Peculiarity {
+                confusion: class,
+                hardness: 1.75,
+            };
+            for ceiling in [None, Some(50.0)] {
+                let row = scratch.outputs(&model, ceiling, peculiar);
+                let whole: f32 = row.iter().sum();
+                assert!(
+                    (whole - 1.0).abs() < 1e-3 && row.iter().all(|p| *p >= 0.0),
+                    "{row:?}"
+                );
+            }
+            scratch.set_even_mix();
+            let (accuracy, loss) = scratch.quality(&model, 10.0, 50.0);
+            assert!(
+                (0.0..=1.0).contains(&accuracy) && loss.is_finite(),
+                "{accuracy} {loss}"
+            );
+        }
+    }
+
+    /// A pull back to the start keeps a model nearer to it.
+    #[test]
+    fn proximal_steps_stay_near() {
+        let far = |pull: f32| {
+            let mut scratch = Scratch::new(3);
+            scratch.set_mix([(0, 0.5), (1, 0.5)].into_iter());
+            let (start, mut model) = (scratch.first_model(), scratch.first_model());
+            scratch.train(&mut model, 9, pull, &start, &rates());
+            model.iter().map(|value| value * value).sum::<f32>()
+        };
+        assert!(far(0.5) < far(0.0));
     }
 }
