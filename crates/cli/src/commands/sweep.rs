@@ -32,7 +32,7 @@ use crate::numbers::{number, rounds, seed, seed_count, whole};
     after_help = "Examples:\n  \
     aerofed sweep paper --grid uavs.count=3,5,8 --grid data.partition.kind=iid,noniid_a --seeds 3\n  \
     aerofed sweep paper --dry --random uavs.speed_mps=10..30 --random training.learning_rate=1e-3..1e-1,log --samples 500\n  \
-    aerofed sweep mine.toml --methods cehfed,hfl --grid radio.bandwidth_hz=1e6,2e6 --engine hyperqueue\n\n\
+    aerofed sweep mine.toml --methods cehfed,hfl --grid radio.uav_link_bandwidth_hz=1e6,2e6 --engine hyperqueue\n\n\
     Every value of every grid meets every other, every sample of what is random, every method and every seed. What is random is\n\
     drawn for each sample anew; the same samples are drawn again by whoever asks, and more samples leave the first as they are.\n\n\
     Writes sweep.csv and sweep.parquet (a row for each run, with what was varied in columns), schema.json (what the columns mean),\n\

@@ -16,6 +16,9 @@ use crate::tidy::plain;
 /// Dots of a panel at most, besides those of the front: more cannot be told apart.
 const MOST_DOTS: usize = 1_000;
 
+/// The shade of what is not on the front.
+const FAINT: usize = 3;
+
 /// What is weighed against each other: the column of the table, what it is called, its unit.
 const OUTCOMES: [(&str, &str, &str); 3] = [
     ("run_time_s", "simulated time", "s"),
@@ -93,7 +96,7 @@ pub fn results(plan: &SweepPlan, cases: &[SweepCase], table: &SweepTable) -> Res
             Figure {
                 id: "axes".into(),
                 title: "what they depend on".into(),
-                caption: HOW.into(),
+                caption: "The table below says how the shares are computed.".into(),
                 panels: vec![bars],
                 maps: Vec::new(),
             },
@@ -207,7 +210,10 @@ fn dots(groups: &[Group], best: &[usize]) -> Vec<Panel> {
                         false => label.into(),
                     },
                     method: method.into(),
-                    style: style + if on_front { 0 } else { 4 * Styles::METHODS },
+                    style: match on_front {
+                        true => style,
+                        false => style % Styles::METHODS + FAINT * Styles::METHODS,
+                    },
                     points: spots(places, label),
                     ends: Vec::new(),
                     runs: Vec::new(),
@@ -344,4 +350,84 @@ fn sensitivity(plan: &SweepPlan, cases: &[SweepCase], outcomes: &[Vec<f64>; 3]) 
         series: [0, 1, 2].map(series).to_vec(),
     };
     (table, bars)
+}
+
+#[cfg(test)]
+mod tests {
+    use aerofed::Scenario;
+    use aerofed::method::Registry;
+
+    use super::super::SweepAxis;
+    use super::*;
+    use crate::plan::Contender;
+    use crate::stored::tests::run;
+    use crate::tidy::run_cells;
+
+    /// Two values and three samples under two seeds. The time is that of the value, the energy falls with the sample, accuracy is chance.
+    fn made_up() -> (SweepPlan, Vec<SweepCase>, SweepTable) {
+        let registry = Registry::builtin();
+        let base = Scenario::default();
+        let contenders = Contender::parse_list(&registry, "hfl").unwrap();
+        let axes = vec![
+            SweepAxis::listed("uavs.count=3,5").unwrap(),
+            SweepAxis::drawn("uavs.speed_mps=10..30", &base).unwrap(),
+        ];
+        let plan = SweepPlan::new(base, contenders, 1..=2, axes, 3, 0.9).unwrap();
+        let cases = plan.cases(&registry, None).unwrap();
+        let row = |case: &SweepCase| {
+            let values = plan.values(case.point);
+            let (count, speed): (f64, f64) =
+                (values[0].parse().unwrap(), values[1].parse().unwrap());
+            let accuracy = 0.1 * case.run.scenario.seed as f64;
+            let rounds = [(count, 1e4 / speed, accuracy)];
+            run_cells(&run(case.run.scenario.seed, &rounds), 0.9, "")
+        };
+        let rows: Vec<Vec<String>> = cases.iter().map(row).collect();
+        let table = SweepTable::new(&plan, &cases, &rows);
+        (plan, cases, table)
+    }
+
+    #[test]
+    fn what_depends_on_what_is_found() {
+        let (plan, cases, table) = made_up();
+        let found = results(&plan, &cases, &table);
+        let weights: Vec<(&str, Vec<f64>)> = found.tables[0]
+            .rows
+            .iter()
+            .map(|row| {
+                let value = |cell: &Cell| cell.ours.unwrap().mean;
+                (row.label.as_str(), row.cells.iter().map(value).collect())
+            })
+            .collect();
+        let near = |found: &[f64], wanted: [f64; 3]| {
+            found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-9)
+        };
+        assert_eq!(weights[0].0, "uavs.count (share of variance)");
+        assert!(near(&weights[0].1, [1.0, 0.0, 0.0]), "{weights:?}");
+        assert_eq!(weights[1].0, "uavs.speed_mps (rank correlation)");
+        assert!(near(&weights[1].1, [0.0, -1.0, 0.0]), "{weights:?}");
+        assert_eq!(weights[2].0, "seed (share of variance)");
+        assert!(near(&weights[2].1, [0.0, 0.0, 1.0]), "{weights:?}");
+        let bars = &found.figures[1].panels[0];
+        assert_eq!(bars.x.ticks.len(), 3);
+        assert!((bars.series[1].points[1].y.unwrap().mean - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_front_is_of_means_over_seeds() {
+        let (plan, cases, table) = made_up();
+        let found = results(&plan, &cases, &table);
+        assert_eq!(found.made_of(), "12 runs of 6 configurations, seeds 1 to 2");
+        let front = found.experiments[0].summary.as_ref().unwrap();
+        // Fewer UAVs take less time, the fastest the least energy, and accuracy is the same everywhere.
+        assert_eq!(front.rows.len(), 1);
+        let speeds = (0..3).map(|point| plan.values(point)[1].parse::<f64>().unwrap());
+        let fastest = speeds.fold(0.0, f64::max);
+        assert_eq!(front.rows[0].labels, ["3", &fastest.to_string()]);
+        assert_eq!(front.rows[0].runs, 2);
+        let panel = &found.figures[0].panels[0];
+        let dots = panel.series.iter().map(|series| series.points.len());
+        assert_eq!(dots.collect::<Vec<_>>(), [5, 1]);
+        assert_eq!(table.csv().lines().count(), 13);
+    }
 }
