@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::allocate::AllocateArgs;
 use crate::commands::bench::BenchArgs;
+use crate::commands::calibrate::CalibrateArgs;
 use crate::commands::compare::CompareArgs;
 use crate::commands::data::DataArgs;
 use crate::commands::deploy::DeployArgs;
@@ -57,6 +58,8 @@ pub(crate) enum Command {
     Deploy(DeployArgs),
     /// Train the agents that choose devices, before any run
     Pretrain(PretrainArgs),
+    /// Fit the law that `run --dry` follows to runs that trained
+    Calibrate(CalibrateArgs),
     /// Measure speed
     Bench(BenchArgs),
     /// Print what a shell needs to complete commands and options

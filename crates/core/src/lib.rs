@@ -8,6 +8,7 @@
 //! [`method`], [`record`], [`run`](mod@run), [`session`].
 
 mod books;
+pub mod calibrate;
 pub mod checkpoint;
 pub mod decide;
 pub mod disk;

@@ -38,6 +38,10 @@ pub enum Stream {
     Pretraining = 13,
     /// How much of a signal arrives over one link.
     Links = 14,
+    /// Which of the selected devices train for all.
+    Sampled = 15,
+    /// What is peculiar about the samples of devices that do not train.
+    Surrogate = 16,
 }
 
 /// The stream for `(seed, stream, round, id)`: the four numbers are the cipher's whole key, so two

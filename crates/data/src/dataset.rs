@@ -15,7 +15,7 @@ pub struct Dataset {
     pub width: usize,
     /// A name per class; a label is an index into it.
     pub class_names: Vec<String>,
-    /// All values in [0, 1] (pixel / 255), sample after sample, each as channel, row, column.
+    /// All values in [0, 1] (pixel / 255), sample after sample, each as channel, row, column; none where only labels were asked for.
     pub inputs: Vec<f32>,
     /// The class of each sample.
     pub labels: Vec<u8>,
@@ -81,7 +81,8 @@ impl Dataset {
                 problem,
             })
         };
-        if Some(self.inputs.len()) != self.len().checked_mul(self.input_len()) {
+        let due = self.len().checked_mul(self.input_len());
+        if !self.inputs.is_empty() && Some(self.inputs.len()) != due {
             return refuse(format!(
                 "{} values for {} samples of {}",
                 self.inputs.len(),

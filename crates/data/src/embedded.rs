@@ -61,6 +61,16 @@ const FASHION_MNIST: Packed = Packed {
     test_labels: include_bytes!("../embedded/fashion-mnist-test-labels.idx.gz"),
 };
 
+fn packed(set: Embedded) -> &'static Packed {
+    match set {
+        Embedded::Mnist => &MNIST,
+        Embedded::FashionMnist => &FASHION_MNIST,
+    }
+}
+
+/// Rows and columns of their images.
+const SIDE: usize = 28;
+
 /// The embedded subset: 8 000 training and 2 000 test samples, equally many of each class.
 ///
 /// They are the first 800 and 200 of each class in the original files, in the original order.
@@ -74,10 +84,7 @@ const FASHION_MNIST: Packed = Packed {
 /// # Ok::<(), aerofed_data::Error>(())
 /// ```
 pub fn embedded(set: Embedded) -> Result<Split, Error> {
-    let packed = match set {
-        Embedded::Mnist => &MNIST,
-        Embedded::FashionMnist => &FASHION_MNIST,
-    };
+    let packed = packed(set);
     let load = |images: &[u8], labels: &[u8]| -> Result<Dataset, Error> {
         let path = Path::new(set.name());
         let images = Images::parse(&idx::unpack(images, path, idx::Kind::Images)?, path)?;
@@ -94,4 +101,41 @@ pub fn embedded(set: Embedded) -> Result<Split, Error> {
         train: load(packed.train_images, packed.train_labels)?,
         test: load(packed.test_images, packed.test_labels)?,
     })
+}
+
+/// The training samples of the embedded subset without their values: all that dividing them takes, at a hundredth of the cost.
+pub fn embedded_labels(set: Embedded) -> Result<Dataset, Error> {
+    let packed = packed(set);
+    let path = Path::new(set.name());
+    let labels = idx::unpack(packed.train_labels, path, idx::Kind::Labels)?;
+    let dataset = Dataset {
+        name: set.name().to_owned(),
+        channels: 1,
+        height: SIDE,
+        width: SIDE,
+        class_names: known::class_names(set.into()),
+        inputs: Vec::new(),
+        labels: idx::parse_labels(&labels, path)?,
+        users: None,
+    };
+    dataset.check()?;
+    Ok(dataset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_alone_are_those_of_the_set() {
+        for set in Embedded::ALL {
+            let whole = embedded(set).unwrap().train;
+            let labels = embedded_labels(set).unwrap();
+            let without_values = Dataset {
+                inputs: Vec::new(),
+                ..whole
+            };
+            assert_eq!(labels, without_values);
+        }
+    }
 }

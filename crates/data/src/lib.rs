@@ -46,7 +46,7 @@ mod users;
 pub use check::{ClassReport, FileReport, FolderKind, FolderReport, check_folder};
 pub use cifar::{cifar10_files, cifar10_folder};
 pub use dataset::{Dataset, Split, Users};
-pub use embedded::{Embedded, embedded};
+pub use embedded::{Embedded, embedded, embedded_labels};
 pub use error::{BadFile, Error, IdxProblem};
 pub use fetch::{Fetched, fetch};
 pub use full::FullSet;

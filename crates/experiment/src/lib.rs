@@ -4,6 +4,7 @@
 //! the same run again finds it there.
 
 pub mod built_in;
+pub mod calibration;
 mod check;
 pub mod claims;
 pub mod comparison;

@@ -198,6 +198,30 @@ fn within(t: f64, degrees: usize) -> f64 {
     }
 }
 
+/// Kendall's tau-b: how much two orders of the same things agree, from -1 (one is the other backwards) to 1 (they are the same).
+/// Things that are alike in one of the two count less; NaN where all are alike in one.
+///
+/// ```
+/// use aerofed_experiment::statistics::kendall;
+/// assert_eq!(kendall(&[(1.0, 10.0), (2.0, 20.0), (3.0, 30.0)]), 1.0);
+/// // Two of three pairs agree: (2 - 1) / 3.
+/// assert!((kendall(&[(1.0, 10.0), (2.0, 30.0), (3.0, 20.0)]) - 1.0 / 3.0).abs() < 1e-12);
+/// ```
+#[must_use]
+pub fn kendall(pairs: &[(f64, f64)]) -> f64 {
+    let order = |a: f64, b: f64| f64::from(a.total_cmp(&b) as i8);
+    let (mut agreeing, mut first, mut second) = (0.0, 0.0, 0.0);
+    for (place, a) in pairs.iter().enumerate() {
+        for b in &pairs[..place] {
+            let (x, y) = (order(a.0, b.0), order(a.1, b.1));
+            agreeing += x * y;
+            first += x * x;
+            second += y * y;
+        }
+    }
+    agreeing / f64::sqrt(first * second)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

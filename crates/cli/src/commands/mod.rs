@@ -4,6 +4,7 @@ pub(crate) mod allocate;
 mod batch;
 pub(crate) mod bench;
 mod bench_scale;
+pub(crate) mod calibrate;
 pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod deploy;
@@ -34,6 +35,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<()> {
         Command::Allocate(args) => allocate::run(&args),
         Command::Deploy(args) => deploy::run(&args),
         Command::Pretrain(args) => pretrain::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::Bench(args) => bench::run(args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),

@@ -127,6 +127,7 @@ fn bad_values(path: &str, default: &toml::Value) -> Vec<&'static str> {
             ];
         }
         "area.no_fly_file" => return vec!["7", "\"/no/such.geojson\"", "\"/\""],
+        "surrogate.law" => return vec!["7", "\"/no/such.toml\""],
         "devices.positions" => return vec!["7", "\"/no/such.csv\"", "\"/\"", "\"a.txt\""],
         _ => {}
     }

@@ -21,7 +21,7 @@ const LAYERS: &[&[&str]] = &[
     &["books"],
     &["run"],
     &["run_folder"],
-    &["session", "environment"],
+    &["session", "environment", "calibrate"],
     &["pretrain"],
 ];
 

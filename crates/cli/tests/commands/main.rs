@@ -8,6 +8,7 @@
 )]
 
 mod bad_input;
+mod calibrate;
 mod compare;
 mod damage;
 mod deploy;

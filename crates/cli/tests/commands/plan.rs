@@ -125,7 +125,11 @@ fn the_scale_benchmark_measures_every_fleet_and_writes_table_and_plot() {
     let (code, table, err) = aerofed(&args, "");
     assert_eq!(code, Some(0), "{err}");
     // 200 devices have no work for 500 UAVs.
-    for fleet in ["| hfl | 200 | 5 |", "| hfl | 2000 | 5 |", "| hfl | 2000 | 500 |"] {
+    for fleet in [
+        "| hfl | 200 | 5 |",
+        "| hfl | 2000 | 5 |",
+        "| hfl | 2000 | 500 |",
+    ] {
         assert!(table.contains(fleet), "{fleet}: {table}");
     }
     assert_eq!(table.lines().count(), 5, "{table}");
@@ -135,6 +139,9 @@ fn the_scale_benchmark_measures_every_fleet_and_writes_table_and_plot() {
     assert!(plot.contains("500 UAVs") && plot.ends_with("</svg>\n"));
     let (code, _, err) = aerofed(&["bench", "scale", "--devices", "0"], "");
     assert_eq!(code, Some(2), "{err}");
-    let (code, _, err) = aerofed(&["bench", "scale", "--methods", "hfll", "--devices", "200"], "");
+    let (code, _, err) = aerofed(
+        &["bench", "scale", "--methods", "hfll", "--devices", "200"],
+        "",
+    );
     assert_eq!(code, Some(2), "{err}");
 }

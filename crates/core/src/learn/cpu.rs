@@ -150,8 +150,10 @@ impl CpuDevices {
         let small: Vec<(&[f32], Cow<[u32]>)> = wanting
             .map(|(job, update)| (&update.weights[..], self.small_batch(job.device)))
             .collect();
-        let asked: Vec<(&[f32], &[u32])> =
-            small.iter().map(|(model, own)| (*model, &own[..])).collect();
+        let asked: Vec<(&[f32], &[u32])> = small
+            .iter()
+            .map(|(model, own)| (*model, &own[..]))
+            .collect();
         let outputs = self.engine.outputs(&examples(&self.train), &asked)?;
         let mut outputs = outputs.into_iter();
         let update = |(job, trained): (&Job, aerofed_nn::Update)| LocalUpdate {

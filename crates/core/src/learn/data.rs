@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::holdings::Holdings;
 use crate::Error;
-use crate::scenario::{DataSet, Scenario, ScenarioError, Sharing, ValidScenario};
+use crate::scenario::{DataSet, Learner, Scenario, ScenarioError, Sharing, ValidScenario};
 
 /// A data set in memory, which any number of runs may share.
 #[derive(Clone, Debug)]
@@ -24,12 +24,15 @@ pub struct Data {
 }
 
 impl Data {
-    /// Loads the data set that a scenario names.
+    /// Loads the data set that a scenario names; only its labels where nobody trains.
     ///
     /// # Errors
     /// When it is not there or damaged.
     pub fn load(scenario: &ValidScenario) -> Result<Self, Error> {
-        let data = load_split(scenario)?;
+        let data = match scenario.learner {
+            Learner::Surrogate => load_labels(scenario)?,
+            Learner::Train | Learner::Sampled => load_split(scenario)?,
+        };
         let named = !scenario.data.dir.as_os_str().is_empty();
         let checksum = named.then(|| checksum(&data));
         Ok(Self {
@@ -94,12 +97,13 @@ impl DataStore {
 /// What a scenario says about where its samples come from: how they are divided is another matter.
 fn source(scenario: &ValidScenario) -> String {
     let data = &scenario.data;
+    let labels_only = scenario.learner == Learner::Surrogate;
     match data.set {
         DataSet::Mnist | DataSet::FashionMnist | DataSet::Cifar10 | DataSet::Idx => {
-            format!("{:?} {:?}", data.set, data.dir)
+            format!("{:?} {:?} {labels_only}", data.set, data.dir)
         }
         DataSet::Images => format!(
-            "{:?} {:?} {} {} {:?} {}",
+            "{:?} {:?} {} {} {:?} {} {labels_only}",
             data.set, data.dir, data.image_size, data.color, data.classes, data.test_fraction
         ),
     }
@@ -132,6 +136,29 @@ fn checksum(data: &Split) -> [u8; 32] {
         }
     }
     digest.finalize().into()
+}
+
+/// Training samples without their values; there is nothing to test on.
+fn load_labels(scenario: &ValidScenario) -> Result<Split, Error> {
+    let data = &scenario.data;
+    let train = match data.set {
+        DataSet::Mnist if data.dir.as_os_str().is_empty() => {
+            aerofed_data::embedded_labels(aerofed_data::Embedded::Mnist)?
+        }
+        DataSet::FashionMnist if data.dir.as_os_str().is_empty() => {
+            aerofed_data::embedded_labels(aerofed_data::Embedded::FashionMnist)?
+        }
+        _ => Dataset {
+            inputs: Vec::new(),
+            ..load_split(scenario)?.train
+        },
+    };
+    let test = Dataset {
+        labels: Vec::new(),
+        users: None,
+        ..train.clone()
+    };
+    Ok(Split { train, test })
 }
 
 fn load_split(scenario: &ValidScenario) -> Result<Split, Error> {
@@ -209,7 +236,11 @@ pub(super) fn explain(
     if data.sharing == Sharing::Disjoint {
         ways.push("; data.sharing = \"pool\" lets devices hold the same samples".into());
     }
-    let holder = if is_subset { "the embedded subset" } else { "the set" };
+    let holder = if is_subset {
+        "the embedded subset"
+    } else {
+        "the set"
+    };
     ScenarioError::Field {
         field: "data.data_volume".into(),
         value: data.data_volume.to_string(),

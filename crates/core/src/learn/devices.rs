@@ -1,7 +1,7 @@
 //! Who trains: the seam behind which cores, a GPU, a formula or a network of real devices do.
 
 use crate::Error;
-use crate::vocabulary::DeviceId;
+use crate::vocabulary::{DeviceId, UavId};
 
 /// How devices train, besides what the scenario says about SGD.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +31,8 @@ impl Default for LocalTraining {
 pub struct Job<'a> {
     /// Whose work it is.
     pub device: DeviceId,
+    /// The UAV that it trains with.
+    pub uav: UavId,
     /// The model it starts from.
     pub start: &'a [f32],
     /// SGD steps (H), Eq. (1).
@@ -132,5 +134,10 @@ pub trait StatelessDevices: Sync {
     fn train_cell(&self, jobs: &[Job], deliver: &mut dyn FnMut(usize, UpdateView));
 
     /// Softmax outputs of a model on the small batches of devices, in their order.
-    fn cell_outputs(&self, model: &[f32], devices: &[DeviceId], deliver: &mut dyn FnMut(usize, &[f32]));
+    fn cell_outputs(
+        &self,
+        model: &[f32],
+        devices: &[DeviceId],
+        deliver: &mut dyn FnMut(usize, &[f32]),
+    );
 }

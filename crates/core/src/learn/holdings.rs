@@ -51,7 +51,8 @@ impl Holdings {
         }
         let pool = Pool::new(train, &plan, &mut rng);
         let pool = pool.map_err(|error| explain(error, scenario, train))?;
-        let personal = |uav: usize| pool.personal(&mut stream(seed, Stream::Partition, 2, uav as u64));
+        let personal =
+            |uav: usize| pool.personal(&mut stream(seed, Stream::Partition, 2, uav as u64));
         Ok(Self {
             personal: (0..plan.uavs).map(personal).collect(),
             probe: pool.probe().to_vec(),
@@ -72,7 +73,9 @@ impl Holdings {
     pub(crate) fn into_partition(self) -> Partition {
         let ids = 0..self.devices.len() as u32;
         Partition {
-            devices: ids.map(|id| self.devices.of(DeviceId(id)).into_owned()).collect(),
+            devices: ids
+                .map(|id| self.devices.of(DeviceId(id)).into_owned())
+                .collect(),
             personal: self.personal,
             probe: self.probe,
         }
@@ -103,9 +106,9 @@ impl DeviceSamples {
     pub(crate) fn counts(&self) -> Vec<u32> {
         let ids = (0..self.len()).into_par_iter();
         match self {
-            Self::Dealt { starts, .. } => ids
-                .map(|id| (starts[id + 1] - starts[id]) as u32)
-                .collect(),
+            Self::Dealt { starts, .. } => {
+                ids.map(|id| (starts[id + 1] - starts[id]) as u32).collect()
+            }
             Self::Drawn { pool, seed, .. } => ids
                 .map(|id| pool.count(id, &mut own_stream(*seed, id)) as u32)
                 .collect(),
@@ -117,9 +120,7 @@ impl DeviceSamples {
         let id = device.index();
         match self {
             Self::Dealt { samples, starts } => samples[starts[id]..starts[id + 1]].into(),
-            Self::Drawn { pool, seed, .. } => {
-                pool.samples(id, &mut own_stream(*seed, id)).into()
-            }
+            Self::Drawn { pool, seed, .. } => pool.samples(id, &mut own_stream(*seed, id)).into(),
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod devices;
 pub mod evaluator;
 mod holdings;
 mod label_mix;
+pub(crate) mod sampled;
 pub(crate) mod surrogate;
 mod task;
 

@@ -24,7 +24,9 @@ pub(crate) fn listed(cell: Vec<DeviceId>, fleet: usize) -> (Vec<DeviceId>, usize
     }
     let every = every(fleet);
     let all = cell.len();
-    let seen = cell.into_iter().filter(|id| id.index().is_multiple_of(every));
+    let seen = cell
+        .into_iter()
+        .filter(|id| id.index().is_multiple_of(every));
     let seen: Vec<DeviceId> = seen.collect();
     let others = all - seen.len();
     (seen, others)

@@ -7,6 +7,7 @@ use aerofed_nn::Network;
 use crate::Error;
 use crate::learn::codec::{self, Air, Codec};
 use crate::learn::cpu::CpuLearner;
+use crate::learn::sampled::SampledDevices;
 use crate::learn::surrogate::SurrogateLearner;
 use crate::learn::{Data, Devices, Evaluator, Task};
 use crate::nature::Nature;
@@ -239,9 +240,18 @@ fn learner(scenario: &ValidScenario, data: &Data, threads: usize) -> Result<Lear
         });
     }
     let cpu = CpuLearner::new(scenario, data, threads)?;
+    let devices: Box<dyn Devices> = match scenario.learner {
+        scenario::Learner::Sampled => Box::new(SampledDevices {
+            devices: cpu.devices,
+            most: scenario.sampled.devices,
+            samples: cpu.task.device_samples.clone(),
+            seed: scenario.seed,
+        }),
+        scenario::Learner::Train | scenario::Learner::Surrogate => Box::new(cpu.devices),
+    };
     Ok(Learner {
         task: cpu.task,
-        devices: Box::new(cpu.devices),
+        devices,
         evaluator: Box::new(cpu.evaluator),
         network: Some(cpu.network),
     })

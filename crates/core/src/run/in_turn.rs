@@ -44,10 +44,10 @@ pub(super) fn train(
     training: &EdgeTraining,
 ) -> Result<Vec<Option<CellTrained>>, Error> {
     let (mut jobs, mut places) = (Vec::new(), Vec::new());
-    for (index, ((_, cell), start)) in cells.iter().zip(starts).enumerate() {
+    for (index, ((uav, cell), start)) in cells.iter().zip(starts).enumerate() {
         if cell.trains() {
             for (place, device, _) in cell.training() {
-                jobs.push(training.job(device, start, cell));
+                jobs.push(training.job((*uav, device), start, cell));
                 places.push((index as u32, place as u32));
             }
         }
@@ -117,7 +117,7 @@ impl Merging<'_, '_> {
         let mut update = result.map_err(|lost| lost.reason)?;
         let (found, due) = (update.weights.len(), self.task.model_values);
         if found != due {
-            return Err(format!("a model of {found} numbers, {due} are due"));
+            return Err(format!("a model of {found} parameters, {due} are due"));
         }
         let fate = work.fate(nth as usize);
         if let Some(reason) = fate.failure(*uav) {

@@ -125,9 +125,15 @@ impl Task {
 
 impl EdgeTraining<'_> {
     /// A device's work in a cell.
-    pub(super) fn job<'a>(&self, device: DeviceId, start: &'a [f32], cell: &CellWork) -> Job<'a> {
+    pub(super) fn job<'a>(
+        &self,
+        (uav, device): (UavId, DeviceId),
+        start: &'a [f32],
+        cell: &CellWork,
+    ) -> Job<'a> {
         Job {
             device,
+            uav,
             start,
             local_iterations: cell.plan.local_iterations,
             key: self.key,
@@ -196,7 +202,9 @@ impl Learning {
             let mut device_loss = std::mem::take(&mut cell.device_loss);
             for ((place, device, fate), loss) in cell.training().zip(losses) {
                 let Some(loss) = loss.map(f64::from) else {
-                    trained.lost.extend(lost.next().map(|lost| (device, *uav, lost)));
+                    trained
+                        .lost
+                        .extend(lost.next().map(|lost| (device, *uav, lost)));
                     continue;
                 };
                 trained.loss += loss;

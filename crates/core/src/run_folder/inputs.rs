@@ -71,6 +71,7 @@ fn named(scenario: &Scenario) -> Vec<(&'static str, &Path)> {
         ("data.dir", &scenario.data.dir),
         ("area.no_fly_file", &scenario.area.no_fly_file),
         ("devices.positions", &scenario.devices.positions),
+        ("surrogate.law", &scenario.surrogate.law),
     ] {
         if !path.as_os_str().is_empty() {
             named.push((field, path.as_path()));

@@ -9,7 +9,7 @@ use aerofed_nn::ModelSpec;
 
 use crate::reading::choices;
 
-use super::{DataSet, Law, Places, Policy, Scenario, Span, ValidScenario, Weights};
+use super::{DataSet, Places, Policy, Scenario, Span, ValidScenario, Weights};
 
 /// Why a scenario is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -133,13 +133,21 @@ impl Scenario {
         })?;
         let start = self.read_start()?;
         let tracks = self.read_tracks()?;
+        let law = self.read_law().map_err(|reason| {
+            let allowed = format!("empty, or a law that `aerofed calibrate` wrote ({reason})");
+            bad(
+                "surrogate.law",
+                format_args!("{:?}", self.surrogate.law),
+                allowed,
+            )
+        })?;
         Ok(ValidScenario {
             scenario: self,
             policy,
             start,
             tracks,
             places,
-            law: Law::default(),
+            law,
         })
     }
 

@@ -6,9 +6,9 @@ use aerofed_data::PartitionKind;
 
 use super::{
     AgentReward, AgentState, Aggregator, Allocation, Area, Association, Battery, Channel, Codec,
-    Data, DataSet, Devices, Diversity, Fitness, Flight, Learner, Methods, Mobility, Model, Radio, Sharing,
-    Redeploy, Sampled, Scenario, Selection, Solar, Span, Stop, Surrogate, TargetOn, Td3, Training,
-    Uavs, Weights,
+    Data, DataSet, Devices, Diversity, Fitness, Flight, Learner, Methods, Mobility, Model, Radio,
+    Redeploy, Sampled, Scenario, Selection, Sharing, Solar, Span, Stop, Surrogate, TargetOn, Td3,
+    Training, Uavs, Weights,
 };
 
 impl Default for Selection {

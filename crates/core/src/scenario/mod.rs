@@ -50,7 +50,7 @@ pub use decisions::{
 pub use faults::{Fault, Moment};
 pub use fields::Change;
 pub use flight::{Flight, FlightPower, RotaryWing};
-pub use law::{Law, LawNumbers};
+pub use law::{Law, LawFile, LawGroup, LawNumbers};
 pub use learner::{Learner, Sampled, Surrogate};
 pub use library::{BUILT_IN, DEFAULTS, PAPER, QUICKSTART, built_in, first_sentence};
 pub use methods::{Ahfed, Fedprox, Methods, Oort};
@@ -142,7 +142,7 @@ pub struct ValidScenario {
     /// Where things are.
     places: Places,
     /// What `surrogate.law` names, as it holds for this scenario.
-    law: Law,
+    law: Option<Law>,
 }
 
 impl ValidScenario {
@@ -164,10 +164,19 @@ impl ValidScenario {
         self.tracks.as_ref()
     }
 
-    /// What accuracy follows where nobody trains.
+    /// What accuracy follows where nobody trains; none where devices train.
     #[must_use]
-    pub fn law(&self) -> &Law {
-        &self.law
+    pub fn law(&self) -> Option<&Law> {
+        self.law.as_ref()
+    }
+
+    /// The same without training, by one of these laws and for so many rounds whatever it reaches; none where the file has none.
+    pub(crate) fn dry(mut self, laws: &LawFile, rounds: usize) -> Option<Self> {
+        self.scenario.learner = Learner::Surrogate;
+        self.scenario.stop.max_rounds = rounds;
+        self.scenario.stop.target_accuracy = 1.0;
+        self.law = Some(laws.of(&self.scenario)?);
+        Some(self)
     }
 
     /// Where things are, in metres.
@@ -230,6 +239,20 @@ pub enum DataSet {
     Idx,
     /// Any folder-per-class image tree in `dir`.
     Images,
+}
+
+impl DataSet {
+    /// As a scenario names it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mnist => "mnist",
+            Self::FashionMnist => "fashion-mnist",
+            Self::Cifar10 => "cifar10",
+            Self::Idx => "idx",
+            Self::Images => "images",
+        }
+    }
 }
 
 /// What is learned from, and how it is spread.

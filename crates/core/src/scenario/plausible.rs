@@ -113,6 +113,7 @@ impl Scenario {
     pub fn warnings(&self) -> Vec<Warning> {
         let mut found: Vec<Warning> = self.rules().into_iter().filter_map(warn).collect();
         found.extend(self.coverage());
+        found.extend(self.law_warnings());
         found
     }
 

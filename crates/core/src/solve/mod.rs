@@ -5,6 +5,7 @@ pub mod augmented_lagrangian;
 pub mod bandwidth;
 pub mod obstacles;
 pub mod replay;
+pub mod simplex;
 pub mod td3;
 
 use serde::{Deserialize, Serialize};

@@ -16,7 +16,7 @@ fn small(method: &str, more: &[&str]) -> ValidScenario {
     tiny(&[&[method.as_str()], more].concat())
 }
 
-fn each_method(check: impl Fn(&str)) {
+pub(crate) fn each_method(check: impl Fn(&str)) {
     Registry::builtin().names().for_each(check);
 }
 
@@ -32,7 +32,7 @@ fn assert_close(a: f64, b: f64, what: &str) {
 }
 
 /// Before + recharged = after + items, batteries carry over, and totals are the sums of their items.
-fn assert_books_balance(method: &str, outcome: &Outcome, full_j: f64) {
+pub(crate) fn assert_books_balance(method: &str, outcome: &Outcome, full_j: f64) {
     let mut left_j = vec![full_j; outcome.world.uavs.len()];
     let (mut clock_s, mut spent_j) = (0.0, 0.0);
     for record in &outcome.records {

@@ -31,4 +31,5 @@ mod run_folder;
 mod scale;
 mod session;
 mod settings;
+mod surrogate;
 mod warm_start;

@@ -19,9 +19,16 @@ fn fleet(method: &str, devices: usize, uavs: usize, more: &[&str]) -> ValidScena
         "data.personal_samples=10".into(),
         format!("uavs.count={uavs}"),
         format!("uavs.coverage_radius_m={radius_m}"),
-        format!(r#"faults=[{{kind="loss", uav={}, round=2, moment="edge"}}]"#, uavs / 2),
+        format!(
+            r#"faults=[{{kind="loss", uav={}, round=2, moment="edge"}}]"#,
+            uavs / 2
+        ),
     ];
-    let settings: Vec<&str> = settings.iter().map(String::as_str).chain(more.iter().copied()).collect();
+    let settings: Vec<&str> = settings
+        .iter()
+        .map(String::as_str)
+        .chain(more.iter().copied())
+        .collect();
     Scenario::parse("", &settings).unwrap().check().unwrap()
 }
 
@@ -38,7 +45,10 @@ fn a_large_fleet_gives_the_same_bytes_at_any_number_of_threads() {
     for method in ["cehfed", "hfl", "cfed"] {
         let scenario = fleet(method, 3_000, 60, &["seed=4"]);
         let with = |threads: usize| {
-            let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let pool = ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
             let records = pool.install(|| records(&scenario, 3));
             serde_json::to_string(&records).unwrap()
         };
@@ -87,14 +97,27 @@ fn a_round_does_not_grow_with_pairs_of_uavs() {
 fn more_devices_than_samples_share_a_pool() {
     let settings = |sharing: &str| {
         let sharing = format!("data.sharing={sharing}");
-        fleet("hfl", 20_000, 20, &[&sharing, "learner=train", "model.name=logistic", "training.max_edge_rounds=1"])
+        fleet(
+            "hfl",
+            20_000,
+            20,
+            &[
+                &sharing,
+                "learner=train",
+                "model.name=logistic",
+                "training.max_edge_rounds=1",
+            ],
+        )
     };
     let refused = Simulation::builder(&settings("disjoint")).build();
     let refused = refused.err().unwrap().to_string();
     assert!(refused.contains("data.sharing = \"pool\""), "{refused}");
     let scenario = settings("pool");
     let mut simulation = Simulation::builder(&scenario).build().unwrap();
-    let record = simulation.step(&mut Method::of(&scenario).unwrap()).unwrap().unwrap();
+    let record = simulation
+        .step(&mut Method::of(&scenario).unwrap())
+        .unwrap()
+        .unwrap();
     assert!(record.updates_computed > 10_000);
     assert!(record.test_accuracy > 0.2, "{}", record.test_accuracy);
 }

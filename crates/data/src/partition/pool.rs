@@ -57,11 +57,7 @@ impl Pool {
     ///
     /// # Errors
     /// When a number of the plan is out of range, too little is left, or the set does not say whose samples are.
-    pub fn new(
-        dataset: &Dataset,
-        plan: &PartitionPlan,
-        rng: &mut impl Rng,
-    ) -> Result<Self, Error> {
+    pub fn new(dataset: &Dataset, plan: &PartitionPlan, rng: &mut impl Rng) -> Result<Self, Error> {
         dataset.check()?;
         plan.check_numbers()?;
         let mut classes = by_class(dataset, rng);

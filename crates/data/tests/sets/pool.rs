@@ -89,8 +89,14 @@ fn label_mixes_are_those_of_the_partition() {
         assert!((share - expected).abs() < 0.03, "{iid:?}");
     }
     let (even, one_sided) = all(PartitionKind::Dirichlet { alpha: 0.1 });
-    assert!(even.iter().all(|share| (share - 0.25).abs() < 0.05), "{even:?}");
-    assert!(one_sided > 0.75 && iid_dominance < 0.65, "{one_sided} {iid_dominance}");
+    assert!(
+        even.iter().all(|share| (share - 0.25).abs() < 0.05),
+        "{even:?}"
+    );
+    assert!(
+        one_sided > 0.75 && iid_dominance < 0.65,
+        "{one_sided} {iid_dominance}"
+    );
 }
 
 #[test]
@@ -114,7 +120,10 @@ fn what_no_pool_can_give_is_said() {
         ..plan(PartitionKind::Iid, 10, 100)
     };
     let empty = refused(&set, &all_probed);
-    assert!(matches!(empty, Err(Error::NotEnoughSamples { .. })), "{empty:?}");
+    assert!(
+        matches!(empty, Err(Error::NotEnoughSamples { .. })),
+        "{empty:?}"
+    );
     let by_user = refused(&set, &plan(PartitionKind::User, 10, 100));
     assert!(matches!(by_user, Err(Error::NoUsers { .. })), "{by_user:?}");
     let one_class = refused(&dataset(&[500]), &plan(PartitionKind::NoniidA, 10, 100));

@@ -9,6 +9,8 @@
 use super::numbers::{exp, ln};
 use crate::scenario::LawNumbers;
 
+/// No margin or bias is farther from 0: exponentials of them stay numbers.
+const LARGEST: f32 = 30.0;
 /// Local iterations that are done in one go.
 const STRIDE: usize = 3;
 
@@ -46,6 +48,16 @@ impl Scratch {
         }
     }
 
+    /// As many samples of each class.
+    pub(crate) fn set_even_mix(&mut self) {
+        self.mix.fill(1.0 / self.classes as f32);
+    }
+
+    /// A model that knows nothing.
+    pub(crate) fn first_model(&self) -> Vec<f32> {
+        vec![0.0; values(self.classes)]
+    }
+
     /// Exponentials of a model's biases and margins. Returns the sum of the former.
     fn exponentials(&mut self, model: &[f32], sharpness: f32) -> f32 {
         let (margins, biases) = model.split_at(self.classes);
@@ -58,22 +70,38 @@ impl Scratch {
         self.bias_exp.iter().sum()
     }
 
-    /// What a model takes samples of this mix for: probabilities of all classes.
-    pub(crate) fn outputs(&mut self, model: &[f32]) -> Vec<f32> {
+    /// What a model takes samples of this mix for: probabilities of all classes, in one row. Margins on samples that it was not
+    /// trained on end at `ceiling`. Networks are sure of their mistakes: what is not right goes to one class, the device's own
+    /// confusion, and there is more or less of it by how hard its samples are.
+    pub(crate) fn outputs(
+        &mut self,
+        model: &[f32],
+        ceiling: Option<f32>,
+        peculiar: Peculiarity,
+    ) -> Vec<f32> {
         let all = self.exponentials(model, 1.0);
-        // Of samples of class k, a class j other than k gets e_j / whole_k.
-        let mut of_others = 0.0;
-        for (class, missing) in self.missing.iter_mut().enumerate() {
-            let e = self.bias_exp[class];
-            let whole = all + e * (self.margin_exp[class] - 1.0);
-            *missing = self.mix[class] / whole;
-            of_others += *missing;
+        if let Some(ceiling) = ceiling {
+            for (e, &margin) in self.margin_exp.iter_mut().zip(model) {
+                *e = exp(unseen_margin(margin, ceiling));
+            }
         }
-        let row = |class: usize| {
-            let (e, own) = (self.bias_exp[class], self.missing[class]);
-            e * (of_others + own * (self.margin_exp[class] - 1.0))
-        };
-        (0..self.classes).map(row).collect()
+        let mut row = vec![0.0; self.classes];
+        let mut right = 0.0;
+        for (class, value) in row.iter_mut().enumerate() {
+            let e = self.bias_exp[class];
+            let own = e * self.margin_exp[class];
+            *value = self.mix[class] * own / (all - e + own);
+            right += *value;
+        }
+        let wrong = ((1.0 - right) * peculiar.hardness).clamp(0.0, 1.0);
+        let scale = (1.0 - wrong) / right.max(f32::MIN_POSITIVE);
+        row.iter_mut().for_each(|value| *value *= scale);
+        let after = |by: usize| (peculiar.confusion + by) % self.classes;
+        let foreign = (0..self.classes)
+            .map(after)
+            .find(|&class| self.mix[class] == 0.0);
+        row[foreign.unwrap_or(after(0))] += wrong;
+        row
     }
 
     /// Descends the gradient on this mix for so many local iterations. Returns the mean loss on the way.
@@ -85,10 +113,13 @@ impl Scratch {
         start: &[f32],
         rates: &Rates,
     ) -> f32 {
-        let (mut left, mut loss) = (steps, 0.0);
+        let (mut left, mut nth, mut loss) = (steps, 0.0, 0.0);
         while left > 0 {
             let now = left.min(STRIDE);
-            loss += now as f32 * self.descend(model, now as f32, rates);
+            nth += 1.0;
+            // Biases that go too far come back, in ever shorter steps.
+            let bias_step = rates.bias_steps[now] / nth;
+            loss += now as f32 * self.descend(model, now as f32, bias_step, rates);
             if pull > 0.0 {
                 let kept = exp(-pull * now as f32);
                 for (value, start) in model.iter_mut().zip(start) {
@@ -100,7 +131,7 @@ impl Scratch {
         loss / steps.max(1) as f32
     }
 
-    fn descend(&mut self, model: &mut [f32], steps: f32, rates: &Rates) -> f32 {
+    fn descend(&mut self, model: &mut [f32], steps: f32, bias_step: f32, rates: &Rates) -> f32 {
         let classes = self.classes;
         let all = self.exponentials(model, 1.0);
         let (mut of_others, mut error, mut loss) = (0.0, 0.0, 0.0);
@@ -122,32 +153,33 @@ impl Scratch {
         for class in 0..classes {
             // Nothing stands out yet: there is little to build on.
             let built = 1.0 - (1.0 - rates.onset) / self.margin_exp[class].max(1.0);
-            margins[class] += built * (own_rate * self.missing[class] + shared);
+            let gain = built * (own_rate * self.missing[class] + shared);
+            margins[class] = (margins[class] + gain).min(LARGEST);
         }
-        let rate = steps * rates.bias;
         for class in 0..classes {
             let (e, share) = (self.bias_exp[class], self.mix[class]);
             let whole = all + e * (self.margin_exp[class] - 1.0);
             // Samples of its own that it missed, less those of others that it took.
-            biases[class] += rate * (self.missing[class] - e * (of_others - share / whole));
+            let run = bias_step * (self.missing[class] - e * (of_others - share / whole));
+            biases[class] = (biases[class] + run).clamp(-LARGEST, LARGEST);
         }
         loss
     }
 
     /// Accuracy and loss on samples of this mix that nobody trained on.
-    pub(crate) fn quality(&mut self, model: &[f32], law: &LawNumbers, ceiling: f32) -> (f64, f64) {
-        let mut seen = model.to_vec();
-        for margin in &mut seen[..self.classes] {
-            *margin = ceiling * (1.0 - exp(-*margin / ceiling));
+    pub(crate) fn quality(&mut self, model: &[f32], sharpness: f32, ceiling: f32) -> (f64, f64) {
+        let mut unseen = model.to_vec();
+        for margin in &mut unseen[..self.classes] {
+            *margin = unseen_margin(*margin, ceiling);
         }
         let (mut accuracy, mut loss) = (0.0, 0.0);
-        let all = self.exponentials(&seen, 1.0);
+        let all = self.exponentials(&unseen, 1.0);
         for class in 0..self.classes {
             let (e, share) = (self.bias_exp[class], self.mix[class]);
             let own = e * self.margin_exp[class];
             loss -= f64::from(share * ln(own / (all - e + own)));
         }
-        let all = self.exponentials(&seen, law.sharpness as f32);
+        let all = self.exponentials(&unseen, sharpness);
         for class in 0..self.classes {
             let (e, share) = (self.bias_exp[class], self.mix[class]);
             let own = e * self.margin_exp[class];
@@ -157,22 +189,39 @@ impl Scratch {
     }
 }
 
+/// The margin on samples that a model was not trained on.
+fn unseen_margin(margin: f32, ceiling: f32) -> f32 {
+    ceiling * (1.0 - exp(-margin / ceiling))
+}
+
+/// What is peculiar about a device's samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Peculiarity {
+    /// The class that they are mistaken for, or the next one that is not theirs.
+    pub(crate) confusion: usize,
+    /// How often, relative to the average.
+    pub(crate) hardness: f32,
+}
+
 /// How far a local iteration goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rates {
     pub(crate) margin: f32,
     pub(crate) transfer: f32,
-    pub(crate) bias: f32,
+    /// By the local iterations that are done in one go.
+    pub(crate) bias_steps: [f32; STRIDE + 1],
     pub(crate) onset: f32,
 }
 
 impl Rates {
     /// Those of a law, at a step size that is `relative` to the one that it was fitted at.
     pub(crate) fn new(law: &LawNumbers, relative: f64) -> Self {
+        let (rate, reach) = (law.bias_rate * relative, law.bias_reach);
+        let bias = |steps: usize| reach * (1.0 - libm::exp(-rate * steps as f64 / reach));
         Self {
             margin: (law.margin_rate * relative) as f32,
             transfer: law.transfer as f32,
-            bias: (law.bias_rate * relative) as f32,
+            bias_steps: std::array::from_fn(|steps| bias(steps) as f32),
             onset: law.onset as f32,
         }
     }

@@ -7,20 +7,21 @@
 mod mean_field;
 mod numbers;
 
-use std::sync::Arc;
-
+use rand::RngExt;
 use rayon::prelude::*;
 
 use super::data::{Data, network_for};
 use super::holdings::Holdings;
-use super::label_mix::LabelMixes;
+pub(crate) use super::label_mix::LabelMixes;
 use super::{
     Devices, Evaluator, Job, LocalUpdate, StatelessDevices, Task, UpdateLost, UpdateView, batches,
 };
 use crate::Error;
-use crate::scenario::{LawNumbers, Training, ValidScenario};
+use crate::scenario::{Training, ValidScenario};
+use crate::seed::{Stream, stream};
 use crate::vocabulary::{DeviceId, Quality, UavId};
-use mean_field::{Rates, Scratch};
+use mean_field::Peculiarity;
+pub(crate) use mean_field::{Rates, Scratch};
 
 /// Jobs that are worth more than one thread.
 const MANY: usize = 512;
@@ -51,25 +52,30 @@ impl SurrogateLearner {
             personal_samples: held.personal_counts(),
             small_batch: 1,
         };
-        let law = scenario.law();
-        let rates = Rates::new(&law.numbers, law.relative_rate);
-        let ceiling = law.numbers.ceiling_at(scenario.data.data_volume);
-        let pull = scenario.training.learning_rate;
+        let law = scenario.law().ok_or_else(|| Error::Learner {
+            reason: "a scenario without a law".into(),
+        })?;
+        let numbers = &law.group.law;
+        let rates = Rates::new(numbers, law.relative_rate);
+        let ceiling = numbers.ceiling_at(scenario.data.data_volume) as f32;
+        let rng = stream(scenario.seed, Stream::Surrogate, 0, 0);
         Ok(Self {
             task,
             devices: SurrogateDevices {
                 classes,
-                mixes: Arc::new(LabelMixes::of_devices(&data.train, &held.devices)),
+                mixes: LabelMixes::of_devices(&data.train, &held.devices),
+                peculiar: rng.random_iter().take(held.devices.len()).collect(),
                 rates,
-                learning_rate: pull,
+                ceiling,
+                learning_rate: scenario.training.learning_rate,
             },
             evaluator: SurrogateEvaluator {
                 classes,
                 personal: LabelMixes::of(&data.train, &held.personal),
                 personal_samples: held.personal.iter().map(Vec::len).collect(),
-                numbers: law.numbers.clone(),
+                sharpness: numbers.sharpness as f32,
                 rates,
-                ceiling: ceiling as f32,
+                ceiling,
                 training: scenario.training.clone(),
             },
         })
@@ -79,27 +85,56 @@ impl SurrogateLearner {
 /// Devices that move margins and biases.
 pub(crate) struct SurrogateDevices {
     classes: usize,
-    mixes: Arc<LabelMixes>,
+    mixes: LabelMixes,
+    /// Two random bytes of each device.
+    peculiar: Vec<[u8; 2]>,
     rates: Rates,
+    ceiling: f32,
     learning_rate: f64,
 }
 
 impl SurrogateDevices {
+    /// Of ten samples a few are mistaken, by chance: from a quarter to seven quarters of the average.
+    fn peculiarity(&self, device: DeviceId) -> Peculiarity {
+        let [class, hardness] = self.peculiar[device.index()];
+        Peculiarity {
+            confusion: usize::from(class) % self.classes,
+            hardness: 0.25 + 1.5 / 255.0 * f32::from(hardness),
+        }
+    }
+
     fn train_one(&self, job: &Job, scratch: &mut Scratch) -> LocalUpdate {
+        let mut update = self.moved(job, scratch);
+        if job.wants_outputs {
+            update.outputs = self.outputs_after(job.device, &update.weights, scratch);
+        }
+        update
+    }
+
+    /// Where a device's label mix moves a model; without outputs.
+    fn moved(&self, job: &Job, scratch: &mut Scratch) -> LocalUpdate {
         scratch.set_mix(self.mixes.shares(job.device));
         let mut weights = job.start.to_vec();
         let pull = (self.learning_rate * job.local.proximal) as f32;
         let steps = job.local_iterations;
         let mean_loss = scratch.train(&mut weights, steps, pull, job.start, &self.rates);
-        let outputs = match job.wants_outputs {
-            true => scratch.outputs(&weights),
-            false => Vec::new(),
-        };
         LocalUpdate {
             weights,
             mean_loss,
-            outputs,
+            outputs: Vec::new(),
         }
+    }
+
+    /// What a device's own model makes of its samples.
+    fn outputs_after(&self, device: DeviceId, weights: &[f32], scratch: &mut Scratch) -> Vec<f32> {
+        scratch.set_mix(self.mixes.shares(device));
+        scratch.outputs(weights, None, self.peculiarity(device))
+    }
+
+    /// What a model that it is sent makes of a device's samples.
+    fn outputs_of(&self, device: DeviceId, model: &[f32], scratch: &mut Scratch) -> Vec<f32> {
+        scratch.set_mix(self.mixes.shares(device));
+        scratch.outputs(model, Some(self.ceiling), self.peculiarity(device))
     }
 }
 
@@ -134,10 +169,8 @@ impl Devices for SurrogateDevices {
     ) -> Result<Vec<Vec<Vec<f32>>>, Error> {
         let rows = |(model, devices): &(&[f32], &[DeviceId])| {
             let fresh = || Scratch::new(self.classes);
-            let row = |scratch: &mut Scratch, device: &DeviceId| {
-                scratch.set_mix(self.mixes.shares(*device));
-                scratch.outputs(model)
-            };
+            let row =
+                |scratch: &mut Scratch, device: &DeviceId| self.outputs_of(*device, model, scratch);
             if devices.len() < MANY {
                 let mut scratch = fresh();
                 return devices.iter().map(|d| row(&mut scratch, d)).collect();
@@ -153,11 +186,11 @@ impl Devices for SurrogateDevices {
     }
 }
 
-/// What devices of a cell come to that have the same label mix, and did the same work.
+/// Where the devices of a cell move a model: those with the same label mix that did the same work, to the same place.
 struct Known {
-    /// By the number of a mix, its place among the answers, from 1; 0: not known.
+    /// By the number of a mix, its place among the updates, from 1; 0: not known.
     slots: Vec<u32>,
-    answers: Vec<LocalUpdate>,
+    updates: Vec<LocalUpdate>,
 }
 
 impl Known {
@@ -165,17 +198,17 @@ impl Known {
     fn new(mixes: &LabelMixes) -> Option<Self> {
         (mixes.count() <= MOST_REMEMBERED).then(|| Self {
             slots: vec![0; mixes.count()],
-            answers: Vec::new(),
+            updates: Vec::new(),
         })
     }
 
     fn get(&mut self, mix: u32, find: impl FnOnce() -> LocalUpdate) -> &LocalUpdate {
         let slot = &mut self.slots[mix as usize];
         if *slot == 0 {
-            self.answers.push(find());
-            *slot = self.answers.len() as u32;
+            self.updates.push(find());
+            *slot = self.updates.len() as u32;
         }
-        &self.answers[*slot as usize - 1]
+        &self.updates[*slot as usize - 1]
     }
 }
 
@@ -185,14 +218,23 @@ impl StatelessDevices for SurrogateDevices {
         let alike = |pair: &[Job]| pair[0].does_the_same_as(&pair[1]);
         let mut known = Known::new(&self.mixes).filter(|_| jobs.windows(2).all(alike));
         for (place, job) in jobs.iter().enumerate() {
-            let mut train = || self.train_one(job, &mut scratch);
-            match &mut known {
-                Some(known) => {
-                    let mix = self.mixes.number(job.device);
-                    deliver(place, known.get(mix, train).view());
-                }
-                None => deliver(place, train().view()),
-            }
+            let Some(known) = &mut known else {
+                deliver(place, self.train_one(job, &mut scratch).view());
+                continue;
+            };
+            let mix = self.mixes.number(job.device);
+            let moved = known.get(mix, || self.moved(job, &mut scratch));
+            let outputs = match job.wants_outputs {
+                true => self.outputs_after(job.device, &moved.weights, &mut scratch),
+                false => Vec::new(),
+            };
+            deliver(
+                place,
+                UpdateView {
+                    outputs: &outputs,
+                    ..moved.view()
+                },
+            );
         }
     }
 
@@ -203,23 +245,8 @@ impl StatelessDevices for SurrogateDevices {
         deliver: &mut dyn FnMut(usize, &[f32]),
     ) {
         let mut scratch = Scratch::new(self.classes);
-        let mut known = Known::new(&self.mixes);
         for (place, device) in devices.iter().enumerate() {
-            let mut row = || {
-                scratch.set_mix(self.mixes.shares(*device));
-                scratch.outputs(model)
-            };
-            match &mut known {
-                Some(known) => {
-                    let find = || LocalUpdate {
-                        weights: Vec::new(),
-                        mean_loss: 0.0,
-                        outputs: row(),
-                    };
-                    deliver(place, &known.get(self.mixes.number(*device), find).outputs);
-                }
-                None => deliver(place, &row()),
-            }
+            deliver(place, &self.outputs_of(*device, model, &mut scratch));
         }
     }
 }
@@ -230,7 +257,7 @@ pub(crate) struct SurrogateEvaluator {
     /// Of the UAVs' own samples.
     personal: LabelMixes,
     personal_samples: Vec<usize>,
-    numbers: LawNumbers,
+    sharpness: f32,
     rates: Rates,
     ceiling: f32,
     training: Training,
@@ -238,14 +265,13 @@ pub(crate) struct SurrogateEvaluator {
 
 impl Evaluator for SurrogateEvaluator {
     fn first_model(&mut self) -> Result<Vec<f32>, Error> {
-        Ok(vec![0.0; mean_field::values(self.classes)])
+        Ok(Scratch::new(self.classes).first_model())
     }
 
     fn test(&mut self, model: &[f32]) -> Result<Quality, Error> {
         let mut scratch = Scratch::new(self.classes);
-        let share = 1.0 / self.classes as f32;
-        scratch.set_mix((0..self.classes).map(|class| (class, share)));
-        let (accuracy, loss) = scratch.quality(model, &self.numbers, self.ceiling);
+        scratch.set_even_mix();
+        let (accuracy, loss) = scratch.quality(model, self.sharpness, self.ceiling);
         Ok(Quality { loss, accuracy })
     }
 
