@@ -54,6 +54,7 @@ mod scoring_costs;
 mod stage;
 #[cfg(test)]
 mod tests;
+mod uav_links;
 mod whole;
 
 pub use builder::Builder;

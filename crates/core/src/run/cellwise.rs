@@ -39,7 +39,7 @@ fn train_cell(
     training: &EdgeTraining,
     expected: f64,
 ) -> CellTrained {
-    let job = |(_, device, _): (usize, DeviceId, Fate)| training.job(uav, device, start, cell);
+    let job = |(_, device, _): (usize, DeviceId, Fate)| training.job((uav, device), start, cell);
     let jobs: Vec<Job> = cell.training().map(job).collect();
     let fold = training.aggregation.begin(task.model_values, expected);
     let mut trained = CellTrained::new(fold, jobs.len());

@@ -9,8 +9,9 @@ use crate::vocabulary::{Bill, DeviceId, EnergyItem, UavId};
 use crate::world::{Status, Uav};
 
 use super::cells::{CellWork, Leaver};
-use super::fleet::{Fleet, pair};
+use super::fleet::Fleet;
 use super::schedule::Scheduler;
+use super::uav_links::pair;
 
 impl Fleet {
     /// Losses of this round at a moment, as (UAV, edge round, warned).

@@ -1,19 +1,19 @@
 //! The fleet: everybody's place and battery, the laws they live under, and the life of a UAV between rounds.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::books::Books;
-use crate::nature::channel::End;
+use crate::nature::Nature;
 use crate::nature::links::{Covered, Ground, RoundLinks};
-use crate::nature::{Nature, UavLink};
 use crate::record::EventKind;
 use crate::scenario::{Reserve, ValidScenario, Waiting};
-use crate::vocabulary::{Bill, EnergyItem, Point, TimeItem, UavId};
+use crate::vocabulary::{Bill, EnergyItem, TimeItem, UavId};
 use crate::world::{Coverage, Status, Uav, World};
 
 use super::cells::{CellWork, Leaver};
 use super::scoring_costs::Probing;
+use super::uav_links::SlowestAsked;
 
 /// World, laws and faults. What it does costs seconds and joules, which go into the books that are passed in.
 pub(crate) struct Fleet {
@@ -34,6 +34,8 @@ pub(crate) struct Fleet {
     pub(super) failed_links: HashSet<[u32; 2]>,
     /// What the method's looks at models take in this round.
     pub(super) probing: Probing,
+    /// What is known of the slowest links: round, bits and posts, and the answer.
+    pub(super) slowest_links: Mutex<Vec<(SlowestAsked, (f64, bool))>>,
 }
 
 impl Fleet {
@@ -55,6 +57,7 @@ impl Fleet {
             round: 0,
             failed_links: HashSet::new(),
             probing: Probing::default(),
+            slowest_links: Mutex::default(),
         }
     }
 
@@ -131,31 +134,6 @@ impl Fleet {
         }
         self.tell_weak_uav_links(books);
         table
-    }
-
-    /// Tells which pairs of UAVs have a way between them over which nothing arrives, or not at the first attempt.
-    fn tell_weak_uav_links(&self, books: &mut Books) {
-        if self.bound_on_uav_links_s(self.model_bits).is_some() {
-            return;
-        }
-        for from in self.world.active() {
-            for to in self.world.active().filter(|to| to.id > from.id) {
-                let uavs = [from.id, to.id];
-                let transfer = |from, to| {
-                    let link = self.uav_link(from, to);
-                    let (_, transfer) = self.nature.uav_transfer(self.model_bits, &link)?;
-                    transfer.arrived.then_some(transfer.repeats as usize)
-                };
-                match (transfer(from, to), transfer(to, from)) {
-                    (Some(0), Some(0)) => {}
-                    (Some(there), Some(back)) => books.tell(EventKind::UavLinkRepeated {
-                        uavs,
-                        attempts: there.max(back),
-                    }),
-                    _ => books.tell(EventKind::UavLinkOutage { uavs }),
-                }
-            }
-        }
     }
 
     /// Lets UAVs back in that are due, and returns who they are. When nobody is there, waits for the first to return; none
@@ -337,91 +315,6 @@ impl Fleet {
         }
     }
 
-    /// No link between two active UAVs takes longer, if the channel can say so; then none of them is out.
-    fn bound_on_uav_links_s(&self, bits: f64) -> Option<f64> {
-        let mut corners = [
-            Point::new(f64::MAX, f64::MAX),
-            Point::new(f64::MIN, f64::MIN),
-        ];
-        let (mut lowest_m, mut highest_m) = (f64::MAX, 0.0f64);
-        let mut weakest_w = f64::MAX;
-        for uav in self.world.active() {
-            let Point { x_m, y_m } = uav.position;
-            corners[0] = Point::new(corners[0].x_m.min(x_m), corners[0].y_m.min(y_m));
-            corners[1] = Point::new(corners[1].x_m.max(x_m), corners[1].y_m.max(y_m));
-            lowest_m = lowest_m.min(uav.altitude_m);
-            highest_m = highest_m.max(uav.altitude_m);
-            weakest_w = weakest_w.min(uav.tx_power_w);
-        }
-        let across_m = corners[0].distance(corners[1]);
-        let height_m = (highest_m - lowest_m).max(0.0);
-        self.nature
-            .worst_uav_link_time_s(bits, weakest_w, across_m, height_m)
-    }
-
-    /// The same for channels that cannot say what lies within a distance: all pairs are looked at, each with as many attempts as
-    /// there may be, which after a flight may be more than now. Also whether any of them is cut or out.
-    fn slowest_uav_link_s(&self, bits: f64) -> (f64, bool) {
-        let attempts = f64::from(self.nature.retries) + 1.0;
-        let (mut slowest_s, mut cut) = (0.0f64, false);
-        for from in self.world.active() {
-            for to in self.world.active().filter(|to| to.id != from.id) {
-                let link = self.uav_link(from, to);
-                match self.nature.uav_transfer(bits, &link) {
-                    Some((once_s, transfer))
-                        if transfer.arrived && !self.is_cut(from.id, to.id) =>
-                    {
-                        slowest_s = slowest_s.max(attempts * once_s);
-                    }
-                    _ => cut = true,
-                }
-            }
-        }
-        (slowest_s, cut)
-    }
-
-    /// Seconds of sending `bits` from one UAV straight to another; none when that link is cut or too weak. To itself it takes
-    /// no time.
-    pub(super) fn link_s(&self, from: &Uav, to: &Uav, bits: f64) -> Option<f64> {
-        if from.id == to.id {
-            return Some(0.0);
-        }
-        match self.is_cut(from.id, to.id) {
-            true => None,
-            false => {
-                let link = self.uav_link(from, to);
-                self.nature.uav_link_time_s(bits, &link)
-            }
-        }
-    }
-
-    /// The link from one UAV to another in this round.
-    fn uav_link(&self, from: &Uav, to: &Uav) -> UavLink {
-        let end = |uav: &Uav| End::uav(uav.id, uav.position, uav.altitude_m);
-        UavLink {
-            tx_power_w: from.tx_power_w,
-            from: end(from),
-            to: end(to),
-            round: self.round,
-        }
-    }
-
-    /// Seconds of sending `bits` from one UAV to another, by way of the quickest third one when there is no link between
-    /// the two; none when there is no way.
-    pub(super) fn crossing_s(&self, from: &Uav, to: &Uav, bits: f64) -> Option<f64> {
-        let link_s = |from, to| self.link_s(from, to, bits);
-        link_s(from, to).or_else(|| {
-            let between = self.world.active().filter(|other| other.id != from.id);
-            let ways = between.filter_map(|by| Some(link_s(from, by)? + link_s(by, to)?));
-            ways.min_by(f64::total_cmp)
-        })
-    }
-
-    /// Whether a fault has cut the link between two UAVs.
-    fn is_cut(&self, a: UavId, b: UavId) -> bool {
-        !self.failed_links.is_empty() && self.failed_links.contains(&pair(a.0, b.0))
-    }
-
     /// The energy check, Eq. (15): a UAV that cannot pay another edge round and what it must keep
     /// back has to go.
     pub(super) fn if_low(
@@ -487,11 +380,6 @@ pub(super) fn if_below(uav: &Uav, needed_j: f64, books: &mut Books) -> Option<Le
         uav: uav.id,
         needed_j,
     })
-}
-
-/// Two UAVs, the lower number first.
-pub(super) fn pair(a: u32, b: u32) -> [u32; 2] {
-    [a.min(b), a.max(b)]
 }
 
 /// Bounds on what the rest of a round can ask of a UAV.

@@ -47,7 +47,7 @@ pub(super) fn train(
     for (index, ((uav, cell), start)) in cells.iter().zip(starts).enumerate() {
         if cell.trains() {
             for (place, device, _) in cell.training() {
-                jobs.push(training.job(*uav, device, start, cell));
+                jobs.push(training.job((*uav, device), start, cell));
                 places.push((index as u32, place as u32));
             }
         }

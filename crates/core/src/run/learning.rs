@@ -127,8 +127,7 @@ impl EdgeTraining<'_> {
     /// A device's work in a cell.
     pub(super) fn job<'a>(
         &self,
-        uav: UavId,
-        device: DeviceId,
+        (uav, device): (UavId, DeviceId),
         start: &'a [f32],
         cell: &CellWork,
     ) -> Job<'a> {

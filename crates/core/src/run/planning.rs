@@ -38,7 +38,7 @@ struct Open {
 /// What came of a plan.
 enum Judged {
     /// Everybody who is left is in time.
-    Settled(UavId, CellWork),
+    Settled(UavId, Box<CellWork>),
     /// Those who are in time need another one.
     Open(Open),
 }
@@ -81,7 +81,7 @@ impl Planner<'_> {
             open = Vec::new();
             for judged in judged {
                 match judged {
-                    Judged::Settled(uav, cell) => cells[uav.index()] = cell,
+                    Judged::Settled(uav, cell) => cells[uav.index()] = *cell,
                     Judged::Open(cell) => open.push(cell),
                 }
             }
@@ -119,7 +119,7 @@ impl Planner<'_> {
                 overrun,
                 ..CellWork::default()
             };
-            return Judged::Settled(id, nobody);
+            return Judged::Settled(id, Box::new(nobody));
         }
         if !is_settled {
             return Judged::Open(Open {
@@ -136,10 +136,8 @@ impl Planner<'_> {
         };
         let costs = kept(&costs, &punctual);
         let transfers = kept(&transfers, &punctual);
-        Judged::Settled(
-            id,
-            self.settled(uav, devices, plan, costs, transfers, overrun),
-        )
+        let settled = self.settled(uav, devices, plan, costs, transfers, overrun);
+        Judged::Settled(id, Box::new(settled))
     }
 
     fn settled(

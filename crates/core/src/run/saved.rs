@@ -121,6 +121,7 @@ impl Simulation {
             deployed,
             failed_links: _,
             probing: _,
+            slowest_links: _,
         } = fleet;
         let Learning {
             scenario: _,

@@ -348,10 +348,6 @@ impl Td3 {
         if self.state.replay.len() < learning_starts {
             return Ok(None);
         }
-        self.actor_gradient
-            .resize(self.actor.parameter_count(), 0.0);
-        self.critic_gradient
-            .resize(self.critic.parameter_count(), 0.0);
         self.state.replay.sample(batch_size, rng, &mut self.batch);
         self.find_wanted_values(rng)?;
         let critic = self.improve_critics()?;
@@ -399,6 +395,8 @@ impl Td3 {
 
     /// Step 2: both critics towards the values wanted. Returns the sum of their mean squares.
     fn improve_critics(&mut self) -> Result<f32, Td3Error> {
+        self.critic_gradient
+            .resize(self.critic.parameter_count(), 0.0);
         let dims = self.dims();
         join(
             &self.batch.states,
@@ -431,6 +429,10 @@ impl Td3 {
 
     /// Step 3: the actor up the first critic. Returns the mean of -Q1(s, mu(s)).
     fn improve_actor(&mut self) -> Result<f32, Td3Error> {
+        self.critic_gradient
+            .resize(self.critic.parameter_count(), 0.0);
+        self.actor_gradient
+            .resize(self.actor.parameter_count(), 0.0);
         let dims = self.dims();
         let Td3State {
             settings,

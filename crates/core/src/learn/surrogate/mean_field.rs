@@ -274,7 +274,8 @@ mod tests {
                 hardness: 1.75,
             };
             for ceiling in [None, Some(50.0)] {
-                let row = scratch.outputs(&model, ceiling, peculiar);
+                let mut row = scratch.rights(&model, ceiling);
+                peculiar.add_mistakes(&mut row);
                 let whole: f32 = row.iter().sum();
                 assert!(
                     (whole - 1.0).abs() < 1e-3 && row.iter().all(|p| *p >= 0.0),
