@@ -262,7 +262,7 @@ mod tests {
             run_of(&law, "method=hfl", "data.partition.kind=iid", "seed=2"),
             run_of(
                 &law,
-                "method=cfed",
+                "method=gdhfed",
                 "data.partition.kind=noniid_b",
                 "seed=3",
             ),

@@ -1,10 +1,11 @@
 //! Devices of which a few train for all: large fleets learn for real, at a cost that does not grow with them.
 //!
-//! In every edge round a fixed number of the selected devices trains, drawn at random; all others pay as if they had. A device
+//! In every edge round a fixed number of the selected devices trains, drawn at random in every cell; all others pay as if they had. A device
 //! that did not train sends what those of its cell who did came to on average, each weighing its samples: merged with the same
-//! weights that is their average again, which is right on average over the draws. A cell in which nobody was drawn moves as the
-//! drawn devices of all cells did on average.
+//! weights that is their average again, which is right on average over the draws. Where there are more cells than devices that train, a cell
+//! in which nobody was drawn moves as the others did on average.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use rand::RngExt;
@@ -32,21 +33,38 @@ struct CellMean {
     start: Vec<f32>,
     model: Vec<f32>,
     loss: f64,
+    /// Of all devices of the cell; 0 where nobody was drawn.
     weight: f64,
 }
 
 impl<D: Devices> SampledDevices<D> {
-    /// Places of the jobs that are done, in order. A device is drawn for all edge rounds of a global round, or of a pass.
+    /// Places of the jobs that are done, in order: one of every cell as long as there are enough, then more of each in proportion
+    /// to its devices. A device is drawn for all edge rounds of a global round, or of a pass.
     fn drawn(&self, jobs: &[Job]) -> Vec<usize> {
-        let lot = |(place, job): (usize, &Job)| {
-            let round = job.key >> 32;
-            let mut rng = stream(self.seed, Stream::Sampled, round, u64::from(job.device.0));
-            (rng.random::<u64>(), place)
+        let lot = |job: &Job, id: u64| {
+            let mut rng = stream(self.seed, Stream::Sampled, job.key >> 32, id);
+            rng.random::<f64>()
         };
-        let mut lots: Vec<(u64, usize)> = jobs.iter().enumerate().map(lot).collect();
-        lots.select_nth_unstable(self.most);
-        lots.truncate(self.most);
-        let mut places: Vec<usize> = lots.into_iter().map(|(_, place)| place).collect();
+        let mut cells: BTreeMap<UavId, Vec<(f64, usize)>> = BTreeMap::new();
+        for (place, job) in jobs.iter().enumerate() {
+            let own = lot(job, u64::from(job.device.0));
+            cells.entry(job.uav).or_default().push((own, place));
+        }
+        let mut turns: Vec<(f64, usize)> = Vec::with_capacity(jobs.len());
+        for (uav, mut lots) in cells {
+            lots.sort_unstable_by(order);
+            // Beyond the numbers of devices.
+            let shift = lot(&jobs[lots[0].1], 1 << 32 | u64::from(uav.0));
+            let devices = lots.len() as f64;
+            let turn = |(nth, (_, place)): (usize, (f64, usize))| match nth {
+                0 => (shift - 1.0, place),
+                nth => ((nth as f64 + shift) / devices, place),
+            };
+            turns.extend(lots.into_iter().enumerate().map(turn));
+        }
+        turns.select_nth_unstable_by(self.most, order);
+        turns.truncate(self.most);
+        let mut places: Vec<usize> = turns.into_iter().map(|(_, place)| place).collect();
         places.sort_unstable();
         places
     }
@@ -68,7 +86,7 @@ impl<D: Devices> SampledDevices<D> {
             start: jobs[updates.first()?.0].start.to_vec(),
             model: FedAvg.merge(&models)?,
             loss: losses.sum::<f64>() / whole,
-            weight: whole,
+            weight: 0.0,
         })
     }
 
@@ -90,6 +108,11 @@ impl<D: Devices> SampledDevices<D> {
         let devices = devices.into_values().flatten();
         Ok(devices.zip(rows).collect())
     }
+}
+
+/// The lower lot first, and the earlier job of equal ones.
+fn order(a: &(f64, usize), b: &(f64, usize)) -> Ordering {
+    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
 /// How far cells moved on average, and their loss.
@@ -134,6 +157,11 @@ impl<D: Devices> Devices for SampledDevices<D> {
         let mut means: BTreeMap<UavId, CellMean> = means.collect();
         if means.is_empty() {
             return Ok(());
+        }
+        for job in jobs {
+            if let Some(mean) = means.get_mut(&job.uav) {
+                mean.weight += self.weight(job.device);
+            }
         }
         let (moved, loss) = mean_move(jobs, &means);
         for job in jobs {
@@ -259,7 +287,7 @@ mod tests {
     #[test]
     fn what_is_merged_is_right_on_average() {
         let whole = |cells: [f64; 3]| {
-            let weights: [f64; 3] = [60.0, 35.0, 13.0];
+            let weights: [f64; 3] = [60.0, 33.0, 13.0];
             let sum: f64 = cells.iter().zip(weights).map(|(c, w)| c * w).sum();
             sum / weights.iter().sum::<f64>()
         };

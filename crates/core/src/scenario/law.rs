@@ -168,10 +168,8 @@ impl LawFile {
         if file.group.is_empty() {
             return Err("no [[group]] in it".into());
         }
-        let groups = file.group.iter().enumerate();
-        groups
-            .map(|(place, group)| group.check(place))
-            .collect::<Result<(), _>>()?;
+        let mut groups = file.group.iter().enumerate();
+        groups.try_for_each(|(place, group)| group.check(place))?;
         Ok(file)
     }
 

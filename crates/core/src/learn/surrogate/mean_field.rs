@@ -135,18 +135,18 @@ impl Scratch {
         let (margins, biases) = model.split_at_mut(classes);
         let own_rate = steps * rates.margin * (1.0 - rates.transfer) * classes as f32;
         let shared = steps * rates.margin * rates.transfer * error;
-        for class in 0..classes {
+        for (class, margin) in margins.iter_mut().enumerate() {
             // Nothing stands out yet: there is little to build on.
             let built = 1.0 - (1.0 - rates.onset) / self.margin_exp[class].max(1.0);
             let gain = built * (own_rate * self.missing[class] + shared);
-            margins[class] = (margins[class] + gain).min(LARGEST);
+            *margin = (*margin + gain).min(LARGEST);
         }
-        for class in 0..classes {
+        for (class, bias) in biases.iter_mut().enumerate() {
             let (e, share) = (self.bias_exp[class], self.mix[class]);
             let whole = all + e * (self.margin_exp[class] - 1.0);
             // Samples of its own that it missed, less those of others that it took.
             let run = bias_step * (self.missing[class] - e * (of_others - share / whole));
-            biases[class] = (biases[class] + run).clamp(-LARGEST, LARGEST);
+            *bias = (*bias + run).clamp(-LARGEST, LARGEST);
         }
         loss
     }
