@@ -199,8 +199,8 @@ fn shells_and_the_manual_know_every_command() {
         if ["bash", "zsh", "fish"].contains(&shell) {
             let names = aerofed::scenario::BUILT_IN.iter().map(|(name, _)| *name);
             let named = script.matches(&names.collect::<Vec<_>>().join(" ")).count();
-            // run, compare, pretrain, data partition, scenario show, defaults and check.
-            assert_eq!(named, 7, "{shell}");
+            // run, compare, sweep, pretrain, data partition, scenario show, defaults and check.
+            assert_eq!(named, 8, "{shell}");
         }
         for command in &commands {
             assert!(script.contains(command), "{shell}: {command}");
