@@ -71,7 +71,7 @@ fn a_law_is_fitted_to_runs_judged_on_others_and_followed() {
     for (name, method, seed) in [
         ("a", "hfl", "1"),
         ("b", "rhfed", "2"),
-        ("c", "cfed", "3"),
+        ("c", "gdhfed", "3"),
         ("d", "hfl", "4"),
         ("e", "hfedat", "5"),
     ] {

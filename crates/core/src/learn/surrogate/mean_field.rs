@@ -170,7 +170,8 @@ impl Scratch {
             let own = e * self.margin_exp[class];
             accuracy += f64::from(share * own / (all - e + own));
         }
-        (accuracy, loss)
+        // Shares add up to 1 within rounding.
+        (accuracy.clamp(0.0, 1.0), loss)
     }
 }
 
