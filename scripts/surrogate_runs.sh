@@ -26,7 +26,7 @@ one fit-cnn-b6k-hfed-2 40 --method hfed --seed 2 --set data.data_volume=6000 --s
 one fit-cnn-d4k-oort-2 40 --method oort --seed 2 --set "$dirichlet"
 one fit-cnn-iid4k-rhfed-1 25 --method rhfed --seed 1 --set data.partition.kind=iid
 one fit-cnn-lr001-a4k-cehfed-1 40 --method cehfed --seed 1 --set training.learning_rate=0.01
-one fit-cnn-paper-cehfed-3 60 --method cehfed --seed 3 --set training.learning_rate=0.001
+one fit-cnn-paper-cehfed-3 155 --method cehfed --seed 3 --set training.learning_rate=0.001
 one fit-fas-a4k-cehfed-1 40 --method cehfed --seed 1 --set data.set=fashion-mnist
 one fit-fas-b4k-rhfed-2 40 --method rhfed --seed 2 --set data.set=fashion-mnist --set data.partition.kind=noniid_b
 one fit-len-a4k-rhfed-1 40 --method rhfed --seed 1 --set model.name=lenet5
