@@ -1,6 +1,6 @@
 #!/bin/sh
 # The runs that the law of the surrogate was fitted to and judged on (docs/surrogate.md), into the folder given: those called fit-*
-# are fitted to, those called held-* are not. About an hour of one core. Runs that are there already are left alone.
+# are fitted to, those called held-* are not. More than an hour of one core. Runs that are there already are left alone.
 #
 #   scripts/surrogate_runs.sh runs/surrogate
 #   aerofed calibrate runs/surrogate/fit-* --held-out runs/surrogate/held-* --out crates/core/src/scenario/law.toml --force
@@ -38,16 +38,38 @@ one fit-log-d4k-oort-2 40 --method oort --seed 2 --set model.name=logistic --set
 one fit-log-iid6k-rhfed-2 40 --method rhfed --seed 2 --set model.name=logistic --set data.data_volume=6000 --set data.partition.kind=iid
 one held-cnn-a2k-cehfed-4 40 --method cehfed --seed 4 --set data.data_volume=2000
 one held-cnn-a4k-cehfed-3 40 --method cehfed --seed 3 --set stop.target_accuracy=0.915
+one held-cnn-a4k-cehfed-4 40 --method cehfed --seed 4 --set stop.target_accuracy=0.915
+one held-cnn-a4k-cehfed-5 40 --method cehfed --seed 5 --set stop.target_accuracy=0.915
 one held-cnn-a4k-cfed-3 60 --method cfed --seed 3 --set stop.target_accuracy=0.915
+one held-cnn-a4k-cfed-4 60 --method cfed --seed 4 --set stop.target_accuracy=0.915
+one held-cnn-a4k-cfed-5 60 --method cfed --seed 5 --set stop.target_accuracy=0.915
 one held-cnn-a4k-fedprox-3 40 --method fedprox --seed 3 --set stop.target_accuracy=0.915
+one held-cnn-a4k-fedprox-4 40 --method fedprox --seed 4 --set stop.target_accuracy=0.915
+one held-cnn-a4k-fedprox-5 40 --method fedprox --seed 5 --set stop.target_accuracy=0.915
 one held-cnn-a4k-fixed_threshold-3 40 --method fixed_threshold --seed 3 --set stop.target_accuracy=0.915
+one held-cnn-a4k-fixed_threshold-4 40 --method fixed_threshold --seed 4 --set stop.target_accuracy=0.915
+one held-cnn-a4k-fixed_threshold-5 40 --method fixed_threshold --seed 5 --set stop.target_accuracy=0.915
 one held-cnn-a4k-gdhfed-3 40 --method gdhfed --seed 3 --set stop.target_accuracy=0.915
+one held-cnn-a4k-gdhfed-4 40 --method gdhfed --seed 4 --set stop.target_accuracy=0.915
+one held-cnn-a4k-gdhfed-5 40 --method gdhfed --seed 5 --set stop.target_accuracy=0.915
 one held-cnn-a4k-gshfed-3 40 --method gshfed --seed 3 --set stop.target_accuracy=0.915
+one held-cnn-a4k-gshfed-4 40 --method gshfed --seed 4 --set stop.target_accuracy=0.915
+one held-cnn-a4k-gshfed-5 40 --method gshfed --seed 5 --set stop.target_accuracy=0.915
 one held-cnn-a4k-hfed-3 40 --method hfed --seed 3 --set stop.target_accuracy=0.915
+one held-cnn-a4k-hfed-4 40 --method hfed --seed 4 --set stop.target_accuracy=0.915
+one held-cnn-a4k-hfed-5 40 --method hfed --seed 5 --set stop.target_accuracy=0.915
 one held-cnn-a4k-hfedat-3 40 --method hfedat --seed 3 --set stop.target_accuracy=0.915
+one held-cnn-a4k-hfedat-4 40 --method hfedat --seed 4 --set stop.target_accuracy=0.915
+one held-cnn-a4k-hfedat-5 40 --method hfedat --seed 5 --set stop.target_accuracy=0.915
 one held-cnn-a4k-hfl-3 40 --method hfl --seed 3 --set stop.target_accuracy=0.915
+one held-cnn-a4k-hfl-4 40 --method hfl --seed 4 --set stop.target_accuracy=0.915
+one held-cnn-a4k-hfl-5 40 --method hfl --seed 5 --set stop.target_accuracy=0.915
 one held-cnn-a4k-oort-3 40 --method oort --seed 3 --set stop.target_accuracy=0.915
+one held-cnn-a4k-oort-4 40 --method oort --seed 4 --set stop.target_accuracy=0.915
+one held-cnn-a4k-oort-5 40 --method oort --seed 5 --set stop.target_accuracy=0.915
 one held-cnn-a4k-rhfed-3 40 --method rhfed --seed 3 --set stop.target_accuracy=0.915
+one held-cnn-a4k-rhfed-4 40 --method rhfed --seed 4 --set stop.target_accuracy=0.915
+one held-cnn-a4k-rhfed-5 40 --method rhfed --seed 5 --set stop.target_accuracy=0.915
 one held-cnn-b2k-gshfed-4 40 --method gshfed --seed 4 --set data.data_volume=2000 --set data.partition.kind=noniid_b
 one held-cnn-b4k-cehfed-3 40 --method cehfed --seed 3 --set data.partition.kind=noniid_b
 one held-cnn-d6k-rhfed-4 40 --method rhfed --seed 4 --set data.data_volume=6000 --set "$dirichlet"
