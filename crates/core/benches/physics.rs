@@ -1,5 +1,5 @@
 //! What the richest physics costs over the paper's power law: rounds of the same network under both, in turn, in one run.
-//! H is fixed: P1 has devices train for longer where links are slow, which is a decision and not a cost of the physics.
+//! H is fixed but in the last line: P1 has devices train for longer where links are slow, which is a decision and not a cost of the physics.
 //!
 //! `cargo bench -p aerofed --bench physics`
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark")]
@@ -56,6 +56,7 @@ fn main() {
         ),
         ("hfl, CNN", &["method=hfl"]),
         ("hfl, logistic", &["method=hfl", "model.name=logistic"]),
+        ("cehfed, P1", &["method=cehfed"]),
     ] {
         let (mut plain, mut rich) = (Vec::new(), Vec::new());
         for _ in 0..REPEATS {

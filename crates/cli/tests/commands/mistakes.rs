@@ -6,9 +6,11 @@ use std::path::Path;
 
 use assert_cmd::Command;
 
+mod settings;
 mod table;
 
-use table::{COMMAND_LINE, FILES, SETTINGS};
+use settings::SETTINGS;
+use table::{COMMAND_LINE, FILES};
 
 /// What messages must not contain: words of the language this is written in.
 const RUST: &[&str] = &[
