@@ -19,7 +19,7 @@ use super::engine::EngineArgs;
 use super::outputs::{check_data, claim, folder, release};
 use super::scenario;
 use crate::console::{self, BadInput};
-use crate::numbers::{number, seed, seed_count, smooth_rounds};
+use crate::numbers::{number, rounds, seed, seed_count, smooth_rounds};
 
 #[derive(Args)]
 #[command(
@@ -68,7 +68,7 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     full: bool,
     /// Global rounds of each run at most
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = rounds)]
     rounds: Option<u64>,
     /// Change any field of the scenario, as in `uavs.speed_mps=15`; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]

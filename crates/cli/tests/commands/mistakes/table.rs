@@ -183,6 +183,10 @@ pub(super) const COMMAND_LINE: &[Mistake] = &[
         ],
     ),
     typed(
+        &["compare", "--methods", "hfl", "--rounds", "x"],
+        &["--rounds", "'x'", "allowed: a whole number from 1"],
+    ),
+    typed(
         &["run", "--rounds", "x"],
         &[
             "'x' for '--rounds <N>'",
