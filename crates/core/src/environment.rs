@@ -72,6 +72,7 @@ pub struct Step {
 const NEEDS: Needs = Needs {
     answers: true,
     edge_models: true,
+    moves: false,
 };
 
 impl Environment {

@@ -11,6 +11,7 @@ use crate::{Error, checkpoint};
 
 mod adaptive;
 mod oort;
+mod participation;
 mod quota;
 mod share;
 mod threshold;
@@ -81,6 +82,8 @@ pub struct Needs {
     pub answers: bool,
     /// How edge models do on the probe samples.
     pub edge_models: bool,
+    /// How far edge models moved.
+    pub moves: bool,
 }
 
 /// How training went for one device in a global round.
@@ -111,6 +114,14 @@ pub struct CellOutcome {
     pub energy_j: f64,
     /// How long they lasted, s.
     pub time_s: f64,
+    /// Of that energy, what goes with the number of devices, because they train and share the band, J.
+    pub shared_j: f64,
+    /// Of that time, the same, s.
+    pub shared_s: f64,
+    /// Samples behind the edge model.
+    pub samples: f64,
+    /// How far the edge model is from the model that the UAV began with, ||w_m - w||_2; none without one, or when nobody needs to know.
+    pub moved: Option<f64>,
     /// By how much the slowest device would have missed its deadline, had it not been sent away,
     /// relative to the deadline; 0 when nobody would have.
     pub overrun: f64,
@@ -132,6 +143,8 @@ pub struct RoundOutcome<'a> {
     pub energy_j: f64,
     /// How long it lasted, s, without flights.
     pub time_s: f64,
+    /// How far the global model moved, ||w_g - w_(g-1)||_2.
+    pub model_change: f64,
     /// Every UAV's cell, by id.
     pub cells: &'a [CellOutcome],
     /// Everybody who trained, except under UAVs that went down: nobody hears from those.

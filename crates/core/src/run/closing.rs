@@ -39,6 +39,7 @@ impl ClosedRound {
             covered: self.record.covered,
             energy_j: self.work_j(),
             time_s: self.time_s,
+            model_change: self.record.model_change,
             cells: &self.cells,
             devices: &self.devices,
         }

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::books::Books;
 use crate::decide::association::{CellOutcome, DeviceOutcome, Needs};
+use crate::learn::aggregation::distance;
 use crate::record::EventKind;
 use crate::vocabulary::{Bill, DeviceId, EnergyItem, UavId};
 use crate::world::Uav;
@@ -170,13 +171,27 @@ pub(super) fn cell_outcome(
     let edge_model = model
         .map(|(model, _)| learning.evaluator.probe(model))
         .transpose()?;
-    let edge_j = cell.cost.uav_j() + cell.cost.compute_j + cell.cost.upload_j;
+    let model = cell.model.as_ref();
+    let start = learning.stale_models.get(&uav);
+    let start = start.unwrap_or(&learning.global_model);
+    let moved = model.filter(|_| needs.moves);
+    let cost = &cell.cost;
+    let edge_j = cost.uav_j() + cost.compute_j + cost.upload_j;
+    let edge_s = cost.slowest.time_s();
+    let shared_s = cost.slowest.upload_s + cost.slowest.download_s;
+    let hover_j = cost.hover_j * if edge_s > 0.0 { shared_s / edge_s } else { 0.0 };
+    let shared_j = hover_j + cost.downlink_j + cost.compute_j + cost.upload_j;
+    let edge_rounds = cell.edge_rounds as f64;
     Ok(CellOutcome {
         uav,
         selected: cell.devices.len(),
         edge_model,
-        energy_j: cell.edge_rounds as f64 * edge_j,
+        energy_j: edge_rounds * edge_j,
         time_s: cell.edge_time_s(),
+        shared_j: edge_rounds * shared_j,
+        shared_s: edge_rounds * shared_s,
+        samples: model.map_or(0.0, |(_, samples)| *samples),
+        moved: moved.map(|(model, _)| distance(model, start)),
         overrun: cell.overrun,
     })
 }

@@ -20,7 +20,7 @@ pub enum Association {
     Distance {},
     /// The share that scores highest for its data (see `fitness`).
     Difference {},
-    /// The fittest, a share of as many as a cell has time for.
+    /// The fittest, as many as a round needs and a cell has time for.
     Quota {},
     /// Those whose fitness reaches a fixed threshold.
     FixedThreshold {},

@@ -16,7 +16,7 @@ impl Default for Selection {
         Self {
             share: 0.2,
             threshold: 0.4,
-            least_fitness: 0.3,
+            noise_weight: 2.0,
             pace: 0.5,
         }
     }
@@ -50,6 +50,7 @@ impl Default for Td3 {
             discount: 0.1,
             learning_rate: 1e-4,
             exploration_noise: 0.1,
+            least_threshold: 0.3,
             least_share: 0.15,
             most_share: 0.25,
             candidates: 8,

@@ -10,8 +10,8 @@ pub struct Selection {
     pub share: f64,
     /// β of `fixed_threshold`.
     pub threshold: f64,
-    /// `quota` and `td3`: nobody of less fitness is taken, a UAV's best device excepted.
-    pub least_fitness: f64,
+    /// `quota`: what the noise of merged updates counts when the number of devices is chosen; 0: it is `share` in every round.
+    pub noise_weight: f64,
     /// `quota` and `td3`: the exponent with which quotas of devices follow the times that cells took; 0: all in proportion to the devices covered.
     pub pace: f64,
 }
@@ -102,6 +102,8 @@ pub struct Td3 {
     pub learning_rate: f64,
     /// Standard deviation of the noise on actions, in halves of their range (σ̃).
     pub exploration_noise: f64,
+    /// With the extended state: no agent takes devices of less fitness, its best one excepted.
+    pub least_threshold: f64,
     /// With the extended state: the least share of its quota of devices that an agent may take.
     pub least_share: f64,
     /// The same at most.

@@ -182,8 +182,8 @@ fn a_fleet_that_never_waits_can_neither_compare_models_nor_move() {
 fn a_refusal_says_what_is_done_instead() {
     assert_eq!(
         told(&["method=cehfed", "selection.threshold=0.5"]),
-        "`selection.threshold` is 0.5, but method `cehfed` does not read it: its devices are the fittest, a share of as many as a cell \
-         has time for (selection.share); leave it at 0.4"
+        "`selection.threshold` is 0.5, but method `cehfed` does not read it: its devices are the fittest, as many as a round \
+         needs and a cell has time for (selection.noise_weight); leave it at 0.4"
     );
     let unset = told(&["method=rhfed", "allocation.local_iterations=40"]);
     assert!(unset.ends_with("leave it unset"), "{unset}");

@@ -140,6 +140,7 @@ impl Association for Adaptive {
         Needs {
             answers: self.fitness.counts_data(),
             edge_models: true,
+            ..Needs::default()
         }
     }
 

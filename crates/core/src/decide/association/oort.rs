@@ -227,6 +227,7 @@ mod tests {
             covered: 0,
             energy_j: 0.0,
             time_s: 0.0,
+            model_change: 1.0,
             cells: &[],
             devices: &devices,
         });

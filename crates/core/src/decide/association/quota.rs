@@ -1,12 +1,13 @@
 //! The fittest devices of each UAV, as many as its cell has time for.
 //!
 //! A round lasts as long as its slowest cell, Eq. (25): cells that took longer than the others get a smaller quota of devices in the next
-//! round, quick ones a larger, until all end together. Of its quota a UAV takes a share, its fittest devices first, and nobody of little
-//! fitness: a quota says how many devices there is time for, not whether they are worth it.
+//! round, quick ones a larger, until all end together. Of its quota every UAV takes the same share, its fittest devices first. The share follows from
+//! how many devices should train ([`Participation`]), or is constant.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::participation::Participation;
 use super::threshold::above;
 use super::{Association, CellOutcome, Needs, RoundOutcome, Scene};
 use crate::Error;
@@ -19,10 +20,10 @@ use crate::world::DeviceId;
 const LEAST: f64 = 0.2;
 const MOST: f64 = 5.0;
 
-/// The same share of every UAV's quota in every round.
+/// The same share of every UAV's quota.
 pub struct Quota {
     fitness: scenario::Fitness,
-    share: f64,
+    participation: Participation,
     quotas: Quotas,
 }
 
@@ -32,7 +33,7 @@ impl Quota {
     pub fn new(scenario: &ValidScenario) -> Self {
         Self {
             fitness: scenario.fitness,
-            share: scenario.selection.share,
+            participation: Participation::new(scenario),
             quotas: Quotas::new(scenario),
         }
     }
@@ -42,43 +43,45 @@ impl Association for Quota {
     fn needs(&self) -> Needs {
         Needs {
             answers: self.fitness.counts_data(),
+            moves: self.participation.is_measured(),
             ..Needs::default()
         }
     }
 
     fn select(&mut self, scene: &Scene, _: &mut Random) -> Vec<Vec<DeviceId>> {
         let fitness = scene.fitness(&self.fitness);
-        let thresholds = self.quotas.thresholds(&fitness, |_| Some(self.share));
+        let share = self.participation.share(&fitness);
+        let thresholds = self.quotas.thresholds(&fitness, |_| Some(share));
         above(scene, &fitness, |uav| thresholds[uav])
     }
 
     fn observe(&mut self, outcome: &RoundOutcome) {
         self.quotas.observe(outcome.cells);
+        self.participation.observe(outcome);
     }
 
     fn save(&self) -> Vec<u8> {
-        encode(&self.quotas)
+        encode(&(&self.quotas, &self.participation))
     }
 
     fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
         let part = "association";
-        let quotas: Quotas = decode(part, saved)?;
+        let (quotas, participation): (Quotas, Participation) = decode(part, saved)?;
         if quotas.uavs() != self.quotas.uavs() {
             let reason = "quotas of other UAVs".into();
             return Err(Error::State { part, reason });
         }
-        self.quotas = quotas;
+        (self.quotas, self.participation) = (quotas, participation);
         Ok(())
     }
 }
 
-/// How many devices UAVs take beside each other: one factor per UAV, and who is not taken at all.
+/// How many devices UAVs take beside each other: one factor per UAV.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Quotas {
     factors: Vec<f64>,
     /// The exponent with which factors follow times. Times grow less than in proportion to devices, so that 1 would swing.
     pace: f64,
-    least_fitness: f64,
 }
 
 impl Quotas {
@@ -86,7 +89,6 @@ impl Quotas {
         Self {
             factors: vec![1.0; scenario.uavs.count],
             pace: scenario.selection.pace,
-            least_fitness: scenario.selection.least_fitness,
         }
     }
 
@@ -96,7 +98,7 @@ impl Quotas {
     }
 
     /// Least fitness of the devices that each UAV takes when it takes a share of its quota; `fitness` is that of its covered devices. Infinite
-    /// for UAVs that cover nobody or have no share. A UAV's best device is taken whatever its fitness.
+    /// for UAVs that cover nobody or have no share. A UAV takes one device at least.
     pub(super) fn thresholds(
         &self,
         fitness: &[Vec<f64>],
@@ -107,9 +109,7 @@ impl Quotas {
         let threshold = |uav: usize| match share(uav) {
             Some(share) if covered[uav] > 0 => {
                 let taken = (share * quotas[uav]).round() as usize;
-                let sorted = ascending(&fitness[uav]);
-                let last_taken = nth_best(&sorted, taken);
-                last_taken.max(self.least_fitness.min(nth_best(&sorted, 1)))
+                nth_best(&ascending(&fitness[uav]), taken)
             }
             _ => f64::INFINITY,
         };
@@ -144,7 +144,7 @@ pub(super) fn ascending(values: &[f64]) -> Vec<f64> {
 }
 
 /// The least of the `count` largest of the sorted values, of which there is at least one.
-fn nth_best(sorted: &[f64], count: usize) -> f64 {
+pub(super) fn nth_best(sorted: &[f64], count: usize) -> f64 {
     sorted[sorted.len() - count.clamp(1, sorted.len())]
 }
 
@@ -167,6 +167,10 @@ mod tests {
             edge_model: None,
             energy_j: 0.0,
             time_s,
+            shared_j: 0.0,
+            shared_s: 0.0,
+            samples: 1.0,
+            moved: None,
             overrun: 0.0,
         }
     }
@@ -205,16 +209,15 @@ mod tests {
         assert!(spread < 1.05, "{times:?}");
     }
 
-    /// Half of four devices are two; who is below the least fitness is not taken, but for the best of a UAV.
+    /// Half of four devices are two, half of two are one.
     #[test]
     fn the_fittest_of_a_quota_are_taken() {
         let fitness = [vec![0.9, 0.1, 0.5, 0.29], vec![0.1, 0.2], vec![]];
-        let all = quotas(3, &["selection.least_fitness=0"]);
-        let thresholds = |quotas: &Quotas, share| quotas.thresholds(&fitness, |_| Some(share));
-        assert_eq!(thresholds(&all, 0.5), [0.5, 0.2, f64::INFINITY]);
-        assert_eq!(thresholds(&all, 1.0), [0.1, 0.1, f64::INFINITY]);
-        let fit = quotas(3, &["selection.least_fitness=0.3"]);
-        assert_eq!(thresholds(&fit, 1.0), [0.3, 0.2, f64::INFINITY]);
-        assert_eq!(fit.thresholds(&fitness, |_| None), [f64::INFINITY; 3]);
+        let quotas = quotas(3, &[]);
+        let thresholds = |share| quotas.thresholds(&fitness, |_| share);
+        assert_eq!(thresholds(Some(0.5)), [0.5, 0.2, f64::INFINITY]);
+        assert_eq!(thresholds(Some(1.0)), [0.1, 0.1, f64::INFINITY]);
+        assert_eq!(thresholds(Some(0.01)), [0.9, 0.2, f64::INFINITY]);
+        assert_eq!(thresholds(None), [f64::INFINITY; 3]);
     }
 }

@@ -17,7 +17,7 @@ pub enum AssociationPart {
     Distance,
     /// The share that scores highest for its data.
     Difference,
-    /// The fittest, a share of as many as a cell has time for.
+    /// The fittest, as many as a round needs and a cell has time for.
     Quota,
     /// Those whose fitness reaches a fixed threshold.
     FixedThreshold,
@@ -79,11 +79,12 @@ impl AssociationPart {
                 "quota",
                 &[
                     "selection.share",
-                    "selection.least_fitness",
+                    "selection.noise_weight",
                     "selection.pace",
                     "fitness",
+                    "weights",
                 ],
-                "its devices are the fittest, a share of as many as a cell has time for (selection.share)",
+                "its devices are the fittest, as many as a round needs and a cell has time for (selection.noise_weight)",
             ),
             Self::FixedThreshold => (
                 "fixed_threshold",
@@ -92,13 +93,7 @@ impl AssociationPart {
             ),
             Self::Td3 => (
                 "td3",
-                &[
-                    "selection.least_fitness",
-                    "selection.pace",
-                    "fitness",
-                    "td3",
-                    "weights",
-                ],
+                &["selection.pace", "fitness", "td3", "weights"],
                 "its devices are chosen by learned fitness thresholds ([td3])",
             ),
             Self::Oort => (

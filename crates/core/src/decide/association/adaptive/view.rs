@@ -20,7 +20,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::super::quota::{Quotas, ascending};
+use super::super::quota::{Quotas, ascending, nth_best};
 use super::super::{CellOutcome, Quality, RoundOutcome, Scene};
 use crate::scenario::{self, AgentReward, AgentState, ValidScenario};
 
@@ -45,6 +45,7 @@ pub struct AgentView {
     /// λ_4 and λ_5, scaled to a sum of 1.
     energy_weight: f64,
     time_weight: f64,
+    least_threshold: f64,
     least_share: f64,
     most_share: f64,
     /// Each UAV's last edge model.
@@ -69,6 +70,7 @@ impl AgentView {
             reward,
             loss_weight,
             accuracy_weight,
+            least_threshold,
             least_share,
             most_share,
             ..
@@ -82,6 +84,7 @@ impl AgentView {
             accuracy_weight,
             energy_weight: weights.energy / sum,
             time_weight: weights.time / sum,
+            least_threshold,
             least_share,
             most_share,
             edge_models: vec![None; scenario.uavs.count],
@@ -159,10 +162,18 @@ impl AgentView {
                 };
                 uavs.map(beta).collect()
             }
-            AgentState::Extended => self.quotas.thresholds(fitness, |uav| {
+            AgentState::Extended => {
                 let range = self.most_share - self.least_share;
-                action(uav).map(|action| self.most_share - action * range)
-            }),
+                let share = |uav: usize| action(uav).map(|a| self.most_share - a * range);
+                let mut thresholds = self.quotas.thresholds(fitness, share);
+                for (threshold, covered) in thresholds.iter_mut().zip(fitness) {
+                    if threshold.is_finite() {
+                        let best = nth_best(&ascending(covered), 1);
+                        *threshold = threshold.max(self.least_threshold.min(best));
+                    }
+                }
+                thresholds
+            }
         }
     }
 
@@ -282,6 +293,10 @@ mod tests {
             edge_model,
             energy_j,
             time_s,
+            shared_j: 0.0,
+            shared_s: 0.0,
+            samples: 1.0,
+            moved: None,
             overrun: 0.0,
         }
     }
@@ -294,6 +309,7 @@ mod tests {
             covered: 12,
             energy_j: 1_000.0,
             time_s: 4.0,
+            model_change: 1.0,
             cells,
             devices: &[],
         }
@@ -387,7 +403,7 @@ mod tests {
             "uavs.count=2",
             "td3.least_share=0.2",
             "td3.most_share=1",
-            "selection.least_fitness=0",
+            "td3.least_threshold=0",
         ]);
         let kept = |action: Option<f32>| {
             let threshold = shares.thresholds(&fitness, &[action, None])[0];
@@ -407,7 +423,7 @@ mod tests {
         let view = view(&[
             "uavs.count=2",
             "td3.most_share=1",
-            "selection.least_fitness=0.3",
+            "td3.least_threshold=0.3",
         ]);
         let fitness = [vec![0.9, 0.1, 0.5, 0.29], vec![0.1, 0.2]];
         // With an action of 0 everybody is wanted.
