@@ -87,6 +87,11 @@ pub struct Redeploy {
     pub coverage_weight: f64,
     /// Price of a kilojoule of flight (λ_9).
     pub movement_weight: f64,
+    /// A device counts as covered if it is so far inside the radius, m; none: 1 % of the radius.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margin_m: Option<f64>,
+    /// All UAVs reach each other in hops up to so long, m; 0: they need not.
+    pub relay_m: f64,
 }
 
 /// Who finds new positions.
@@ -101,7 +106,7 @@ pub enum RedeployMethod {
     TwoStage,
     /// Greedy on coverage, movement and link energy together (M-ii).
     JointGreedy,
-    /// Best responses of all UAVs together, with straight flights.
+    /// All UAVs together: marginal gains, exchanges, and who flies where.
     MarginalGains,
 }
 
@@ -122,6 +127,8 @@ impl Default for Redeploy {
             when: RedeployWhen::OnChange,
             coverage_weight: 1.0,
             movement_weight: 0.005,
+            margin_m: None,
+            relay_m: 0.0,
         }
     }
 }
@@ -148,6 +155,10 @@ impl Scenario {
         let (coverage, movement) = (redeploy.coverage_weight, redeploy.movement_weight);
         within("redeploy.coverage_weight", coverage, 0.0..=1e6)?;
         within("redeploy.movement_weight", movement, 0.0..=1e6)?;
+        if let Some(margin_m) = redeploy.margin_m {
+            within("redeploy.margin_m", margin_m, 0.0..=1e6)?;
+        }
+        within("redeploy.relay_m", redeploy.relay_m, 0.0..=1e7)?;
         let allocation = &self.allocation;
         if let Some(steps) = allocation.local_iterations {
             within("allocation.local_iterations", steps, 1..=100_000)?;
