@@ -3,14 +3,16 @@
 //! Searching is computed, not flown: a method tries positions in its model of the fleet, and a UAV flies straight to the last
 //! of them, whatever the method; around zones where they are in the way.
 
+mod fewest;
 mod file;
 mod joint_greedy;
 mod marginal_gains;
 mod two_stage;
 
+pub use fewest::{Selection, fewest};
 pub use file::{FleetFile, FleetFileError, UavEntry};
 pub use joint_greedy::JointGreedy;
-pub use marginal_gains::{MARGIN_SHARE, MarginalGains};
+pub use marginal_gains::MarginalGains;
 pub use two_stage::{CoverageMeasure, Search, TwoStage};
 
 pub use crate::solve::placement::CoverageCounts;

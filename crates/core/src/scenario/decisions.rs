@@ -156,7 +156,13 @@ impl Scenario {
         within("redeploy.coverage_weight", coverage, 0.0..=1e6)?;
         within("redeploy.movement_weight", movement, 0.0..=1e6)?;
         if let Some(margin_m) = redeploy.margin_m {
-            within("redeploy.margin_m", margin_m, 0.0..=1e6)?;
+            let own_m = self
+                .uavs
+                .each
+                .iter()
+                .filter_map(|one| one.coverage_radius_m);
+            let least_m = own_m.fold(self.uavs.coverage_radius_m.min, f64::min);
+            within("redeploy.margin_m", margin_m, 0.0..=0.9 * least_m)?;
         }
         within("redeploy.relay_m", redeploy.relay_m, 0.0..=1e7)?;
         let allocation = &self.allocation;

@@ -186,7 +186,11 @@ fn one_uav_flies_just_as_far_as_it_must() {
     let devices = [Point::new(10e3, 10e3), Point::new(10e3, 16e3)];
     let uavs = uavs(&[Point::new(10e3, 10e3)], 250e3);
     let fleet = fleet(&devices, &uavs);
-    for (margin_m, way_m) in [(Some(0.0), 1_000.0), (None, 1_050.0), (Some(300.0), 1_300.0)] {
+    for (margin_m, way_m) in [
+        (Some(0.0), 1_000.0),
+        (None, 1_050.0),
+        (Some(300.0), 1_300.0),
+    ] {
         let mut method = MarginalGains {
             margin_m,
             ..MarginalGains::default()

@@ -2,7 +2,9 @@
 
 use super::{Fleet, Move, Redeployment};
 use crate::seed::Random;
-use crate::solve::placement::{Facility, Problem, Travel, Worth, place};
+use crate::solve::placement::{
+    EFFORT, Facility, MARGIN_SHARE, Problem, THRESHOLD, Travel, Worth, place,
+};
 use crate::vocabulary::Point;
 
 /// Marginal gains with exchanges: see [`placement`](crate::solve::placement).
@@ -27,9 +29,6 @@ pub struct MarginalGains {
     pub threshold: f64,
 }
 
-/// The margin that is kept unless another is asked for, as a share of the radius.
-pub const MARGIN_SHARE: f64 = 0.01;
-
 impl Default for MarginalGains {
     fn default() -> Self {
         Self {
@@ -37,8 +36,8 @@ impl Default for MarginalGains {
             movement_weight: 0.005,
             margin_m: None,
             relay_m: 0.0,
-            effort: 300_000,
-            threshold: 2e-3,
+            effort: EFFORT,
+            threshold: THRESHOLD,
         }
     }
 }

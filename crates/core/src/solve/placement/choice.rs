@@ -113,14 +113,13 @@ impl<'a> Choice<'a> {
 
     /// What the facility's present position is worth to it alone.
     pub(super) fn now(&self, counts: &CoverageCounts) -> f64 {
-        let devices = counts.gain_of_move(self.at, self.at, self.radius_m);
-        self.problem.worth.point * devices as f64 - self.problem.price(self.who, self.at)
+        self.then(counts, self.at)
     }
 
-    /// How much better another position would be.
-    pub(super) fn gain(&self, counts: &CoverageCounts, to: Point) -> f64 {
+    /// What another position would be worth to it alone.
+    pub(super) fn then(&self, counts: &CoverageCounts, to: Point) -> f64 {
         let points = counts.gain_of_move(self.at, to, self.radius_m) as f64;
-        self.problem.worth.point * points - self.problem.price(self.who, to) - self.now(counts)
+        self.problem.worth.point * points - self.problem.price(self.who, to)
     }
 
     /// The best position found within the window.

@@ -123,7 +123,8 @@ impl<'a> Climb<'a> {
         let far_m = (WINDOW + 2.0) * one.radius_m;
         let far = entry.best.to.distance(at) > far_m;
         far && {
-            let gain = Choice::new(self.problem, entry.who, at).gain(&self.counts, entry.best.to);
+            let choice = Choice::new(self.problem, entry.who, at);
+            let gain = choice.then(&self.counts, entry.best.to) - choice.now(&self.counts);
             gain < entry.best.value - ROUNDING
         }
     }

@@ -116,5 +116,8 @@ impl Candidate {
 }
 
 fn is_within(small: &[u64], large: &[u64]) -> bool {
-    small.iter().zip(large).all(|(small, large)| small & !large == 0)
+    small
+        .iter()
+        .zip(large)
+        .all(|(small, large)| small & !large == 0)
 }

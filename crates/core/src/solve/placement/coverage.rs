@@ -131,10 +131,16 @@ impl CoverageCounts {
         near.filter(only_it).count()
     }
 
+    /// How many devices a UAV at this point, which is in the counts, covers alone.
+    pub(crate) fn only_by(&self, at: Point, radius_m: f64) -> usize {
+        self.gain_of_move(at, at, radius_m)
+    }
+
     /// The devices that nobody covers.
     pub(super) fn uncovered(&self) -> impl Iterator<Item = Point> {
         let all = self.points.iter().zip(&self.counts);
-        all.filter(|(_, count)| **count == 0).map(|(&point, _)| point)
+        all.filter(|(_, count)| **count == 0)
+            .map(|(&point, _)| point)
     }
 }
 

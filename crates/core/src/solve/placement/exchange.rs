@@ -14,11 +14,14 @@ const MOST_POINTS: usize = 1 << 10;
 /// In fleets of more, nobody is placed together: the climb alone takes seconds by then.
 const MOST_FACILITIES: usize = 128;
 /// Points looked at for the columns of one facility, in a fleet that is one group and in others.
-const EFFORT: [usize; 2] = [4_000_000, 500_000];
-/// Sets of a group that are looked at in one search.
-const MOST_NODES: usize = 4_000;
+const EFFORT: [usize; 2] = [1_000_000, 250_000];
+/// Words of sets that are looked at for a group in all, in a fleet that is one group and in others: tens of milliseconds. A quarter
+/// of it is for the search of all positions together, half for what comes before.
+const WORK: [usize; 2] = [12_000_000, 2_000_000];
 /// Searches of a group after one that found something.
 const SWEEPS: usize = 6;
+/// Columns of each facility that are tried as the first choice where a search did not come to its end.
+const FIRST_CHOICES: usize = 4;
 
 /// Improves positions; whether it did.
 pub(super) fn improve(problem: &Problem, posts: &mut [Point]) -> bool {
@@ -29,7 +32,7 @@ pub(super) fn improve(problem: &Problem, posts: &mut [Point]) -> bool {
     let mut counts = problem.counts(posts);
     if all <= GROUP {
         let group: Vec<usize> = (0..all).collect();
-        return improve_group(problem, &group, posts, &mut counts, EFFORT[0]);
+        return improve_group(problem, &group, posts, &mut counts, 0);
     }
     let mut improved = false;
     for first in 0..all {
@@ -40,7 +43,7 @@ pub(super) fn improve(problem: &Problem, posts: &mut [Point]) -> bool {
             squared(a).total_cmp(&squared(b)).then(a.cmp(&b))
         });
         near.truncate(GROUP / 2);
-        improved |= improve_group(problem, &near, posts, &mut counts, EFFORT[1]);
+        improved |= improve_group(problem, &near, posts, &mut counts, 1);
     }
     improved
 }
@@ -50,7 +53,7 @@ fn improve_group(
     group: &[usize],
     posts: &mut [Point],
     counts: &mut CoverageCounts,
-    effort: usize,
+    many: usize,
 ) -> bool {
     let radius_m = |who: usize| problem.facilities[who].radius_m;
     let there: Vec<Point> = group.iter().map(|&who| posts[who]).collect();
@@ -60,7 +63,7 @@ fn improve_group(
     let open = Open::of(counts.uncovered().take(MOST_POINTS + 1));
     let chosen = (1..=MOST_POINTS)
         .contains(&open.len())
-        .then(|| Group::new(problem, group, &open, &there, effort).solved())
+        .then(|| Group::new(problem, group, &open, &there, EFFORT[many]).solved(WORK[many]))
         .flatten();
     for (place, &who) in group.iter().enumerate() {
         if let Some(chosen) = &chosen {
@@ -111,20 +114,60 @@ impl Group {
     }
 
     /// Better positions than the present ones, if it finds any.
-    fn solved(&self) -> Option<Vec<Point>> {
+    fn solved(&self, work: usize) -> Option<Vec<Point>> {
         let present = self.valued(self.present.clone());
-        let starts = [present.clone(), self.greedy(), self.in_turn()];
-        let improved = starts.into_iter().map(|start| self.improved(start));
-        let best = improved.reduce(|best, next| match next.value > best.value + ROUNDING {
+        let waiting: Vec<usize> = (0..self.columns.len()).collect();
+        let greedy = self.greedy(self.present.clone(), vec![0; self.words], waiting.clone());
+        let starts = [present.clone(), greedy, self.in_turn()];
+        let better = |best: Chosen, next: Chosen| match next.value > best.value + ROUNDING {
             true => next,
             false => best,
-        })?;
-        let all: Vec<usize> = (0..self.columns.len()).collect();
-        let best = self.searched(best, &all);
+        };
+        let (share, mut left) = (work / 8, work / 2);
+        let improved = starts
+            .into_iter()
+            .map(|start| self.paired(start, &mut left));
+        let best = improved.reduce(better)?;
+        let best = self.improved(best, &mut left);
+        let mut left = work / 4;
+        let mut best = self.searched(best, &waiting, &mut left);
+        if left == 0 {
+            // It did not come to its end.
+            let starts = self.first_choices();
+            let each = share / starts.len().max(1);
+            let others = starts.into_par_iter();
+            let others = others.map(|start| self.paired(start, &mut each.clone()));
+            let others: Vec<Chosen> = others.collect();
+            let other = others.into_iter().fold(best, better);
+            best = self.improved(other, &mut share.clone());
+        }
         (best.value > present.value + ROUNDING).then(|| {
             let posts = self.columns.iter().zip(&best.columns);
             posts.map(|(of, &column)| of.posts[column]).collect()
         })
+    }
+
+    /// Greedy choices after each of the best choices of each facility.
+    fn first_choices(&self) -> Vec<Chosen> {
+        let nothing = vec![0; self.words];
+        let after = |(who, column): (usize, usize)| {
+            let mut columns = self.present.clone();
+            columns[who] = column;
+            let covered = self.columns[who].set(column).to_vec();
+            let waiting = (0..columns.len()).filter(|&other| other != who).collect();
+            self.greedy(columns, covered, waiting)
+        };
+        let firsts = |who: usize| {
+            let ranked = self
+                .ranked(who, &nothing, f64::NEG_INFINITY)
+                .into_iter()
+                .take(FIRST_CHOICES);
+            ranked.map(move |(_, column)| (who, column))
+        };
+        (0..self.columns.len())
+            .flat_map(firsts)
+            .map(after)
+            .collect()
     }
 
     fn valued(&self, columns: Vec<usize>) -> Chosen {
@@ -149,14 +192,15 @@ impl Group {
         union
     }
 
-    /// What each column of a facility would add to a set, best first.
-    fn ranked(&self, who: usize, covered: &[u64]) -> Vec<(f64, usize)> {
+    /// What each column of a facility would add to a set, best first, without those that add no more than `least`.
+    fn ranked(&self, who: usize, covered: &[u64], least: f64) -> Vec<(f64, usize)> {
         let of = &self.columns[who];
         let value = |column: usize| {
             let points = f64::from(of.beyond(column, covered));
             (self.worth * points - of.prices[column], column)
         };
-        let mut ranked: Vec<_> = (0..of.len()).map(value).collect();
+        let values = (0..of.len()).map(value);
+        let mut ranked: Vec<_> = values.filter(|(value, _)| *value > least).collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         ranked
     }
@@ -167,22 +211,25 @@ impl Group {
             let points = f64::from(of.beyond(column, covered));
             (self.worth * points - of.prices[column], column)
         };
-        let better = |best: (f64, usize), next: (f64, usize)| if next.0 > best.0 { next } else { best };
+        let better =
+            |best: (f64, usize), next: (f64, usize)| if next.0 > best.0 { next } else { best };
         let first = (f64::NEG_INFINITY, 0);
         (0..of.len()).map(value).fold(first, better)
     }
 
-    /// Whoever gains most takes the best position, then the next.
-    fn greedy(&self) -> Chosen {
-        let mut columns = self.present.clone();
-        let mut waiting: Vec<usize> = (0..columns.len()).collect();
-        let mut covered = vec![0; self.words];
+    /// Of those who wait, whoever gains most takes the best position, then the next.
+    fn greedy(&self, columns: Vec<usize>, covered: Vec<u64>, waiting: Vec<usize>) -> Chosen {
+        let (mut columns, mut covered, mut waiting) = (columns, covered, waiting);
         while !waiting.is_empty() {
             let bests = waiting.iter().map(|&who| self.best(who, &covered));
             let first = (0, (f64::NEG_INFINITY, 0));
-            let (place, (_, column)) = bests.enumerate().fold(first, |best, next| {
-                if next.1.0 > best.1.0 { next } else { best }
-            });
+            let (place, (_, column)) =
+                bests.enumerate().fold(
+                    first,
+                    |best, next| {
+                        if next.1.0 > best.1.0 { next } else { best }
+                    },
+                );
             let who = waiting.remove(place);
             columns[who] = column;
             add(&mut covered, self.columns[who].set(column));
@@ -202,23 +249,14 @@ impl Group {
         self.valued(columns)
     }
 
-    /// Pairs and threes change their positions together until none gains.
-    fn improved(&self, start: Chosen) -> Chosen {
+    /// Pairs change their positions together until none gains.
+    fn paired(&self, start: Chosen, work: &mut usize) -> Chosen {
         let all = self.columns.len();
         let mut best = start;
         for _ in 0..SWEEPS {
             let before = best.value;
-            for a in 0..all {
-                for b in a + 1..all {
-                    best = self.searched(best, &[a, b]);
-                }
-            }
-            if best.value <= before + ROUNDING {
-                for c in 0..all {
-                    for (a, b) in (0..c).flat_map(|b| (0..b).map(move |a| (a, b))) {
-                        best = self.searched(best, &[a, b, c]);
-                    }
-                }
+            for (a, b) in (0..all).flat_map(|b| (0..b).map(move |a| (a, b))) {
+                best = self.searched(best, &[a, b], work);
             }
             if best.value <= before + ROUNDING {
                 break;
@@ -227,8 +265,27 @@ impl Group {
         best
     }
 
-    /// The best columns of some facilities while the others keep theirs.
-    fn searched(&self, best: Chosen, some: &[usize]) -> Chosen {
+    /// Pairs and threes change their positions together until none gains.
+    fn improved(&self, start: Chosen, work: &mut usize) -> Chosen {
+        let all = self.columns.len();
+        let mut best = self.paired(start, work);
+        for _ in 0..SWEEPS {
+            let before = best.value;
+            for c in 0..all {
+                for (a, b) in (0..c).flat_map(|b| (0..b).map(move |a| (a, b))) {
+                    best = self.searched(best, &[a, b, c], work);
+                }
+            }
+            if best.value <= before + ROUNDING {
+                break;
+            }
+            best = self.paired(best, work);
+        }
+        best
+    }
+
+    /// The best columns of some facilities while the others keep theirs; of those found, if the work runs out.
+    fn searched(&self, best: Chosen, some: &[usize], work: &mut usize) -> Chosen {
         let covered = self.union(&best.columns, some);
         let others = self.columns.iter().enumerate();
         let others = others.filter(|(who, _)| !some.contains(who));
@@ -239,7 +296,7 @@ impl Group {
             group: self,
             columns: best.columns.clone(),
             best,
-            nodes_left: MOST_NODES,
+            work,
         };
         search.descend(some, &covered, value);
         search.best
@@ -251,7 +308,8 @@ struct Search<'a> {
     group: &'a Group,
     columns: Vec<usize>,
     best: Chosen,
-    nodes_left: usize,
+    /// Words that may still be looked at.
+    work: &'a mut usize,
 }
 
 impl Search<'_> {
@@ -265,13 +323,16 @@ impl Search<'_> {
             }
             return;
         };
+        let columns = left.iter().map(|&who| self.group.columns[who].len());
+        let words = columns.sum::<usize>() * self.group.words;
+        *self.work = self.work.saturating_sub(words);
         let bounds = later.iter().map(|&later| self.group.best(later, covered).0);
         let bound: f64 = bounds.sum();
-        for (gain, column) in self.group.ranked(who, covered) {
-            if value + gain + bound <= self.best.value + ROUNDING || self.nodes_left == 0 {
+        let least = self.best.value + ROUNDING - value - bound;
+        for (gain, column) in self.group.ranked(who, covered, least) {
+            if value + gain + bound <= self.best.value + ROUNDING || *self.work == 0 {
                 return;
             }
-            self.nodes_left -= 1;
             self.columns[who] = column;
             let mut more = covered.to_vec();
             add(&mut more, self.group.columns[who].set(column));
@@ -281,5 +342,7 @@ impl Search<'_> {
 }
 
 fn add(set: &mut [u64], more: &[u64]) {
-    set.iter_mut().zip(more).for_each(|(set, more)| *set |= more);
+    set.iter_mut()
+        .zip(more)
+        .for_each(|(set, more)| *set |= more);
 }

@@ -159,7 +159,11 @@ mod tests {
         let number = |i: usize| (i * 7_919 % 1_009) as f64;
         for seed in 0..20 {
             let costs: Vec<Vec<f64>> = (0..5)
-                .map(|row| (0..5).map(|column| number(seed * 25 + row * 5 + column)).collect())
+                .map(|row| {
+                    (0..5)
+                        .map(|column| number(seed * 25 + row * 5 + column))
+                        .collect()
+                })
                 .collect();
             let sum = |taken: &[usize]| -> f64 {
                 let each = taken.iter().enumerate();

@@ -83,6 +83,13 @@ pub struct Problem<'a> {
     pub threshold: f64,
 }
 
+/// The share of a radius that is kept as a margin unless another is asked for: so far points may drift.
+pub const MARGIN_SHARE: f64 = 0.01;
+/// Points looked at for one choice.
+pub const EFFORT: usize = 300_000;
+/// What a move must gain where one facility's share of the points is worth 1.
+pub const THRESHOLD: f64 = 2e-3;
+
 /// How often a plan is taken apart and climbed again; it seldom takes more than two.
 const ROUNDS: usize = 4;
 /// Gains below this are rounding.

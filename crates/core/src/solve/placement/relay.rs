@@ -74,18 +74,24 @@ impl<'a> Network<'a> {
 
     /// Joins the spot that gains most for each facility it takes; whether there is one.
     fn grow(&mut self) -> bool {
-        let waiting: Vec<usize> = (0..self.posts.len()).filter(|&who| !self.joined[who]).collect();
+        let waiting: Vec<usize> = (0..self.posts.len())
+            .filter(|&who| !self.joined[who])
+            .collect();
         let Some(&first) = waiting.first() else {
             return false;
         };
-        let largest_m = waiting.iter().map(|&who| self.problem.facilities[who].radius_m);
+        let largest_m = waiting
+            .iter()
+            .map(|&who| self.problem.facilities[who].radius_m);
         let radius_m = largest_m.fold(self.problem.facilities[first].radius_m, f64::max);
         let gain = |spot: &Point| (self.counts.gain(*spot, radius_m), *spot);
         let mut ranked: Vec<(usize, Point)> = self.spots.iter().map(gain).collect();
         ranked.retain(|(gain, _)| *gain > 0);
         ranked.sort_by(|a, b| b.0.cmp(&a.0));
         ranked.truncate(MOST_SPOTS);
-        let branches = ranked.into_iter().filter_map(|(_, spot)| self.branch(spot, &waiting));
+        let branches = ranked
+            .into_iter()
+            .filter_map(|(_, spot)| self.branch(spot, &waiting));
         let best = branches.reduce(|best, next| if next.value > best.value { next } else { best });
         let Some(best) = best.filter(|best| best.value > ROUNDING) else {
             return false;
@@ -147,23 +153,27 @@ impl<'a> Network<'a> {
                 self.nearest(home).map(|(post, m)| (m, who, post))
             };
             let waiting = (0..self.posts.len()).filter(|&who| !self.joined[who]);
-            let nearest = waiting.filter_map(far).filter_map(|(distance_m, who, post)| {
-                let home = self.problem.facilities[who].home;
-                let share = (self.hop_m / distance_m).min(1.0);
-                let to = match distance_m <= self.hop_m {
-                    true => home,
-                    false => between(post, home, share),
-                };
-                let able = to == home || self.may_hover(who, to);
-                able.then_some((distance_m, who, to))
-            });
+            let nearest = waiting
+                .filter_map(far)
+                .filter_map(|(distance_m, who, post)| {
+                    let home = self.problem.facilities[who].home;
+                    let share = (self.hop_m / distance_m).min(1.0);
+                    let to = match distance_m <= self.hop_m {
+                        true => home,
+                        false => between(post, home, share),
+                    };
+                    let able = to == home || self.may_hover(who, to);
+                    able.then_some((distance_m, who, to))
+                });
             let next = nearest.reduce(|best, next| if next.0 < best.0 { next } else { best });
             let Some((_, who, to)) = next else {
                 break;
             };
             self.join(who, to);
         }
-        let left: Vec<usize> = (0..self.posts.len()).filter(|&who| !self.joined[who]).collect();
+        let left: Vec<usize> = (0..self.posts.len())
+            .filter(|&who| !self.joined[who])
+            .collect();
         for who in left {
             let radius_m = self.problem.facilities[who].radius_m;
             self.counts.add(self.posts[who], radius_m);

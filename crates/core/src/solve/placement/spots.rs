@@ -109,7 +109,7 @@ impl Spots {
                 continue;
             }
             let to = problem.within_reach(who, spot);
-            let value = choice.gain(counts, to);
+            let value = choice.then(counts, to) - now;
             if value > best.value {
                 best = Improvement { to, value };
             }
@@ -124,7 +124,10 @@ fn classes(problem: &Problem) -> (Vec<f64>, Vec<usize>) {
     radii_m.sort_by(f64::total_cmp);
     let mut least_m: Vec<f64> = Vec::new();
     for radius_m in radii_m {
-        if least_m.last().is_none_or(|last| radius_m > last * CLASS_FACTOR) {
+        if least_m
+            .last()
+            .is_none_or(|last| radius_m > last * CLASS_FACTOR)
+        {
             least_m.push(radius_m);
         }
     }
@@ -137,7 +140,10 @@ fn classes(problem: &Problem) -> (Vec<f64>, Vec<usize>) {
 /// The spots by themselves.
 pub(super) fn middles_of(problem: &Problem) -> Vec<Point> {
     let radii_m = problem.facilities.iter().map(|one| one.radius_m);
-    middles(problem, radii_m.fold(f64::INFINITY, f64::min) / SQUARES_PER_RADIUS)
+    middles(
+        problem,
+        radii_m.fold(f64::INFINITY, f64::min) / SQUARES_PER_RADIUS,
+    )
 }
 
 /// The middle of the points in each square that has some.
