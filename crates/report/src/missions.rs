@@ -122,6 +122,8 @@ impl Missions<'_> {
         let items = (1..).zip(self.items(flight)).map(|(number, item)| {
             let [lat, lon, height_m] = item.place;
             let [a, b, c, d] = item.params;
+            // The fourth is where the nose points: wherever it does.
+            let d = (item.frame != FRAME_GLOBAL_RELATIVE_ALT).then_some(d);
             let mut told = json!({
                 "type": "SimpleItem",
                 "autoContinue": true,

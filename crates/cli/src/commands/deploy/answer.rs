@@ -10,7 +10,7 @@ const SECONDS_PER_MINUTE: f64 = 60.0;
 
 #[derive(Serialize)]
 pub(super) struct Answer {
-    method: MethodName,
+    pub(super) method: MethodName,
     pub(super) devices: usize,
     pub(super) coverage_before: f64,
     pub(super) coverage_after: f64,
@@ -21,7 +21,7 @@ pub(super) struct Answer {
     /// UAVs that serve anybody then.
     pub(super) uavs_needed: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    goal: Option<f64>,
+    pub(super) goal: Option<f64>,
     /// Minutes of service after which a device's minute has taken less energy than if all stayed; none: never.
     pub(super) pays_after_min: Option<f64>,
     pub(super) uavs: Vec<UavAnswer>,

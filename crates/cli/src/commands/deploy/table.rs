@@ -104,3 +104,79 @@ fn total(answer: &Answer) -> Vec<String> {
     });
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::MethodName;
+    use super::*;
+
+    fn uav(number: usize, to_m: Point, needed: bool) -> UavAnswer {
+        let from_m = Point::new(3_000.0, 3_000.0);
+        let moves = from_m != to_m;
+        UavAnswer {
+            uav: number,
+            needed,
+            from_m,
+            to_m,
+            from: None,
+            to: None,
+            distance_m: 0.0,
+            seconds: if moves { 509.0 } else { 0.0 },
+            energy_j: if moves { 81_500.0 } else { 0.0 },
+            battery_left_j: 318_500.0,
+            endurance_min: Some(24.8),
+            covered: 40,
+        }
+    }
+
+    #[test]
+    fn who_flies_who_stays_and_who_is_not_needed_is_said() {
+        let home = Point::new(3_000.0, 3_000.0);
+        let answer = Answer {
+            method: MethodName::MarginalGains,
+            devices: 120,
+            coverage_before: 0.25,
+            coverage_after: 0.975,
+            energy_j: 81_500.0,
+            seconds: 509.0,
+            uavs_needed: 2,
+            goal: Some(0.9),
+            pays_after_min: Some(2.5),
+            uavs: vec![
+                uav(0, Point::new(13_185.0, 3_223.0), true),
+                uav(1, home, true),
+                uav(2, home, false),
+            ],
+        };
+        let text = table(&answer);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 8, "{text}");
+        for (line, words) in [
+            (0, &["UAV", "battery left", "endurance"][..]),
+            (
+                1,
+                &[
+                    "3000, 3000 m",
+                    "13185, 3223 m",
+                    "8 min 29 s",
+                    "81.5 kJ",
+                    "319 kJ",
+                    "25 min",
+                    "40",
+                ],
+            ),
+            (2, &["stays"]),
+            (3, &["not needed"]),
+            (
+                5,
+                &["97.5 % of 120 devices covered, 25.0 % before; 2 of 3 UAVs serve"],
+            ),
+            (6, &["81.5 kJ in all, the last arrives after 8 min 29 s"]),
+            (7, &["pays after 2.5 minutes of service"]),
+        ] {
+            for word in words {
+                assert!(lines[line].contains(word), "{word}: {text}");
+            }
+        }
+    }
+}
