@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 fn fleet() -> Value {
     json!({"origin": [46, 8, 650], "area_m": [12e3, 8e3], "coverage_radius_m": 500, "speed_mps": 15, "move_power_w": 160,
            "altitude_m": 80, "uavs": [{"position_m": [0, 0], "battery_j": 1e6}, {"position_m": [0, 8e3], "battery_j": 0}],
-           "devices_m": [[10e3, 0], [10_010, 0]], "no_fly": [[[4e3, 0], [5e3, 0], [5e3, 2e3], [4e3, 2e3]]]})
+           "devices_m": [[10e3, 0], [10_010, 0]], "no_fly": [[[4e3, -3e3], [5e3, -3e3], [5e3, 2e3], [4e3, 2e3]]]})
 }
 
 fn deploy(dir: &Path, args: &[&str], fleet: &Value) -> (Option<i32>, String) {
@@ -30,10 +30,11 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap()
 }
 
-/// Degrees of a place so many metres east and north of 46 N 8 E: a degree of latitude there is 111 142 m (M = 6 368 001 m at
-/// the mean of 46 degrees), one of longitude N cos 46 = 6 389 204 m * 0.694658 / 57.29578 = 77 463 m, by hand.
+/// Degrees of a place so many metres east and north of 46 N 8 E. By hand: with w = 1 - e^2 sin^2 46 = 0.996536 a degree of latitude
+/// is M = a (1 - e^2) / w^1.5 = 6 368 501 m over 57.29578, 111 151 m, one of longitude N cos 46 = a / w^0.5 cos 46 =
+/// 4 438 320 m over 57.29578, 77 463 m.
 fn degrees(east_m: f64, north_m: f64) -> [f64; 2] {
-    [46.0 + north_m / 111_142.0, 8.0 + east_m / 77_463.0]
+    [46.0 + north_m / 111_151.0, 8.0 + east_m / 77_463.0]
 }
 
 fn close(found: [f64; 2], expected: [f64; 2], within: f64) {
@@ -104,7 +105,7 @@ fn a_plan_takes_off_flies_around_the_zone_and_hovers() {
     close(place(&items[2]), degrees(4e3, 2e3), 3e-5);
     close(place(&items[3]), degrees(5e3, 2e3), 3e-5);
     let last = place(&items[items.len() - 1]);
-    let metres = [(last[0] - 46.0) * 111_142.0, (last[1] - 8.0) * 77_463.0];
+    let metres = [(last[0] - 46.0) * 111_151.0, (last[1] - 8.0) * 77_463.0];
     let away_m = (metres[1] - 10_010.0).hypot(metres[0]);
     assert!((490.0..=505.0).contains(&away_m), "{metres:?}");
 }
