@@ -7,13 +7,14 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use aerofed::checkpoint::{self, Fingerprint};
+use aerofed::decide::allocation::read_cell;
 use aerofed::decide::redeploy::{
     Fleet, FleetFile, JointGreedy, MarginalGains, Redeployment, TwoStage,
 };
 use aerofed::run::Run;
 use aerofed::scenario::Area;
 use aerofed::seed::{Stream, stream};
-use aerofed::solve::bandwidth::{Cell, Method as Solver, Options, allocate};
+use aerofed::solve::bandwidth::{Method as Solver, Options, allocate};
 use aerofed::{Method, Scenario, Simulation, ValidScenario};
 use aerofed_data::{ImageFolder, idx_folder, image_folder};
 use aerofed_nn::{Layer, ModelSpec, Network, Shape, from_safetensors, to_safetensors};
@@ -41,7 +42,10 @@ pub fn scenario(data: &[u8]) {
 
 /// What `aerofed allocate` reads.
 pub fn cell(data: &[u8]) {
-    let Ok(cell) = serde_json::from_slice::<Cell>(data) else {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let Ok(cell) = read_cell(text) else {
         return;
     };
     if cell.devices.len() > 64 {

@@ -411,6 +411,7 @@ fn draw_uavs(scenario: &ValidScenario, devices: &[Point]) -> Vec<Uav> {
             config.count,
             &mut stream(scenario.seed, Stream::Layout, 0, 0),
         ),
+        Layout::Coverage {} => layout::most_covered(scenario, devices),
     };
     let draw = |(index, position)| {
         let numbers = scenario.uav(index);

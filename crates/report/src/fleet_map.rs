@@ -28,14 +28,25 @@ pub struct FleetMap<'a> {
     pub area: &'a Area,
     /// What nobody flies into.
     pub air: &'a Airspace,
-    /// Ground distance up to which devices are covered, m.
-    pub coverage_radius_m: f64,
     /// Where the devices are.
     pub devices: &'a [Point],
-    /// Per UAV, where it was and where it hovers now.
-    pub moves: &'a [(Point, Point)],
+    /// The UAVs.
+    pub uavs: &'a [MovedUav],
     /// What the moves cost, J.
     pub energy_j: f64,
+}
+
+/// A UAV of a redeployment.
+#[derive(Clone, Copy, Debug)]
+pub struct MovedUav {
+    /// Where it was.
+    pub from: Point,
+    /// Where it hovers now.
+    pub to: Point,
+    /// Ground distance up to which it covers devices, m.
+    pub coverage_radius_m: f64,
+    /// Whether it still serves anybody: who does not covers nobody.
+    pub serves: bool,
 }
 
 /// What became of a device.
@@ -73,15 +84,18 @@ impl Fate {
 /// A map of a redeployment: coverage before (dashed) and after, the flights, and what became of each device.
 #[must_use]
 pub fn fleet_map_svg(map: &FleetMap) -> String {
-    let ends = map.moves.iter().flat_map(|&(from, to)| [from, to]);
-    let ground = Ground::new(map.area, ends.map(|at| (at, map.coverage_radius_m)));
+    let ends = map.uavs.iter().flat_map(|uav| {
+        let radius_m = uav.coverage_radius_m;
+        [(uav.from, radius_m), (uav.to, radius_m)]
+    });
+    let ground = Ground::new(map.area, ends);
     let fates = fates(map);
     let of = |fate: Fate| fates.iter().filter(|&&other| other == fate).count();
-    let moved = map.moves.iter().filter(|(from, to)| from != to).count();
+    let moved = map.uavs.iter().filter(|uav| uav.from != uav.to).count();
     let title = format!(
         "{} of {} move",
         count(moved),
-        counted(map.moves.len(), "UAV")
+        counted(map.uavs.len(), "UAV")
     );
     let height = (ground.frame.bottom + 52.0).max(TOP + LEAST_HEIGHT);
     let mut svg = Svg::new(ground.frame.right + LEGEND_WIDTH, height, &title);
@@ -108,13 +122,15 @@ pub fn fleet_map_svg(map: &FleetMap) -> String {
     zones.define(&mut svg);
     svg.open("clip-path=\"url(#fleet)\"");
     zones.draw(&mut svg, &ground);
-    let radius = map.coverage_radius_m * ground.pixels_per_m;
-    for index in sample(map.moves.len(), MOST_UAVS) {
-        let (from, to) = map.moves[index];
-        if from != to {
-            svg.circle(ground.spot(from), radius, &before_look());
+    for index in sample(map.uavs.len(), MOST_UAVS) {
+        let uav = &map.uavs[index];
+        let radius = uav.coverage_radius_m * ground.pixels_per_m;
+        if uav.from != uav.to || !uav.serves {
+            svg.circle(ground.spot(uav.from), radius, &before_look());
         }
-        svg.circle(ground.spot(to), radius, &after_look());
+        if uav.serves {
+            svg.circle(ground.spot(uav.to), radius, &after_look());
+        }
     }
     let drawn: Vec<usize> = sample(fates.len(), MOST_DEVICES).collect();
     let size = if drawn.len() <= 300 { 3.2 } else { 1.6 };
@@ -126,12 +142,12 @@ pub fn fleet_map_svg(map: &FleetMap) -> String {
         svg.close();
     }
     svg.close();
-    for index in sample(map.moves.len(), MOST_UAVS) {
-        let (from, to) = map.moves[index];
+    for index in sample(map.uavs.len(), MOST_UAVS) {
+        let MovedUav { from, to, .. } = map.uavs[index];
         let route = map.air.route(from, to, 0.0);
         let turns: Vec<Spot> = route.iter().map(|&turn| ground.spot(turn)).collect();
         uav(&mut svg, &turns);
-        if map.moves.len() <= MOST_NUMBERS {
+        if map.uavs.len() <= MOST_NUMBERS {
             // On the far side of the arrow.
             let (away, anchor) = if to.x_m < from.x_m {
                 (-8.0, "end")
@@ -152,14 +168,18 @@ pub fn fleet_map_svg(map: &FleetMap) -> String {
 }
 
 fn fates(map: &FleetMap) -> Vec<Fate> {
-    let mut counts = CoverageCounts::new(map.area, map.coverage_radius_m, map.devices);
-    map.moves
-        .iter()
-        .for_each(|&(from, _)| counts.add(from, map.coverage_radius_m));
+    let radii_m = map.uavs.iter().map(|uav| uav.coverage_radius_m);
+    let mut counts = CoverageCounts::new(map.area, radii_m.fold(1.0, f64::max), map.devices);
+    for uav in map.uavs {
+        counts.add(uav.from, uav.coverage_radius_m);
+    }
     let before = counts.per_device();
-    map.moves
-        .iter()
-        .for_each(|&(from, to)| counts.shift(from, to, map.coverage_radius_m));
+    for uav in map.uavs {
+        counts.remove(uav.from, uav.coverage_radius_m);
+        if uav.serves {
+            counts.add(uav.to, uav.coverage_radius_m);
+        }
+    }
     let fate = |(before, after)| match (before > 0, after > 0) {
         (true, true) => Fate::Kept,
         (false, true) => Fate::Gained,
@@ -246,12 +266,18 @@ mod tests {
     use super::*;
 
     fn svg(width_m: f64, devices: &[Point], moves: &[(Point, Point)]) -> String {
+        let moved = |&(from, to): &(Point, Point)| MovedUav {
+            from,
+            to,
+            coverage_radius_m: 100.0,
+            serves: true,
+        };
+        let uavs: Vec<MovedUav> = moves.iter().map(moved).collect();
         let text = fleet_map_svg(&FleetMap {
             area: &Area::new(width_m, 1_000.0),
             air: Airspace::open(),
-            coverage_radius_m: 100.0,
             devices,
-            moves,
+            uavs: &uavs,
             energy_j: 1_234.0,
         });
         roxmltree::Document::parse(&text).unwrap();

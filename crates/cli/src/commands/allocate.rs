@@ -4,8 +4,8 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use aerofed::reading::from_json;
-use aerofed::solve::bandwidth::{Cell, Method, Options, allocate};
+use aerofed::decide::allocation::read_cell;
+use aerofed::solve::bandwidth::{Method, Options, allocate};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
@@ -17,7 +17,9 @@ use crate::console::{self, BadInput};
     CELL.json holds energy_weight, time_weight, hover_power_w, bandwidth_up_hz, bandwidth_down_hz,\n\
     model_bits_up, model_bits_down, broadcast_power_w, local_iterations (absent: choose it) and devices,\n\
     each with snr_up_hz, snr_down_hz (received power over noise density), tx_power_w, iteration_time_s\n\
-    and iteration_energy_j. The answer is one JSON object on stdout."
+    and iteration_energy_j. In place of the two snr a device may have position_m ([x, y]); the cell then has\n\
+    uav_position_m, and may have altitude_m (absent: 150), noise_dbm_per_hz (-174), exponent_up and exponent_down (3)\n\
+    of a path loss by distance. The answer is one JSON object on stdout."
 )]
 pub(crate) struct AllocateArgs {
     /// The cell, as JSON; `-` reads standard input
@@ -41,7 +43,7 @@ const LARGEST_FILE_BYTES: u64 = 1 << 30;
 pub(crate) fn run(args: &AllocateArgs) -> Result<()> {
     let refuse = |reason: String| BadInput(format!("{}: {reason}", args.cell.display()));
     let text = read(&args.cell).map_err(|error| refuse(error.to_string()))?;
-    let cell: Cell = from_json(&text).map_err(refuse)?;
+    let cell = read_cell(&text).map_err(refuse)?;
     let solver = match args.solver {
         SolverName::Exact => Method::Exact,
         SolverName::Palm => Method::Palm,

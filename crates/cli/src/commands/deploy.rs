@@ -1,33 +1,40 @@
 //! `aerofed deploy`
 
+mod answer;
+mod files;
+mod table;
+
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use aerofed::Scenario;
 use aerofed::decide::redeploy::{
-    Fleet, FleetFile, FleetUav, JointGreedy, MarginalGains, Move, Redeployment, Stay, TwoStage,
+    Fleet, FleetFile, FleetUav, JointGreedy, MarginalGains, Redeployment, Selection, Stay,
+    TwoStage, fewest,
 };
-use aerofed::disk::replace_file;
-use aerofed::geometry::Point;
 use aerofed::nature::Nature;
 use aerofed::scenario::Area;
 use aerofed::seed::{Stream, stream};
-use aerofed_report::{FleetMap, fleet_map_svg};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::outputs;
 use crate::console::{self, BadInput};
-use crate::numbers::seed;
+use crate::numbers::{number, seed};
+use answer::Answer;
 
 #[derive(Args)]
 #[command(
     allow_negative_numbers = true,
-    after_help = "Example:\n  aerofed deploy fleet.json --method marginal_gains --map moves.svg\n\n\
-    FLEET.json holds area_m ([width, height]), coverage_radius_m, speed_mps, move_power_w, uavs, each with position_m ([x, y]),\n\
-    battery_j and reserve_j (kept for the flight home; absent: 0), devices_m, a list of [x, y], and no_fly (absent: none),\n\
-    a list of polygons, each a list of [x, y], that UAVs fly around.\n\
-    The answer is one JSON object on stdout."
+    after_help = "Examples:\n  aerofed deploy fleet.json --map moves.svg\n  \
+    aerofed deploy fleet.json --goal 0.95 --plan missions.plan --kml fleet.kml\n\n\
+    FLEET.json holds area_m ([width, height]), coverage_radius_m, speed_mps, move_power_w, hover_power_w (absent: 100) and\n\
+    altitude_m (absent: 150); uavs, each with position_m ([x, y]), battery_j, reserve_j (kept for the flight home; absent: 0) and\n\
+    numbers of its own in place of those for all; devices_m, a list of [x, y]; no_fly (absent: none), a list of polygons, each\n\
+    a list of [x, y], that UAVs fly around. With origin ([lat, lon] or [lat, lon, alt] of [0, 0]) places may also be\n\
+    {\"lat\": .., \"lon\": ..}; where all are, origin and area_m may be absent.\n\
+    A table on a terminal, one JSON object elsewhere or with --json.\n\
+    'Pays after' says from when on a joule covers more than if all stayed: flights included, per device and minute."
 )]
 pub(crate) struct DeployArgs {
     /// The fleet and the devices, as JSON; `-` reads standard input
@@ -35,22 +42,47 @@ pub(crate) struct DeployArgs {
     /// Who finds the new positions
     #[arg(long, value_enum, default_value_t = MethodName::MarginalGains)]
     method: MethodName,
+    /// Fewest UAVs that cover this share of the devices, 0 to 1; the others stay where they are and serve nobody
+    #[arg(long, value_name = "SHARE", value_parser = number(0.0..=1.0))]
+    goal: Option<f64>,
+    /// Devices are covered so far inside the radius that they may drift (marginal_gains) [default: 1 % of the radius]
+    #[arg(long, value_name = "METRES", value_parser = number(0.0..=1e7))]
+    margin_m: Option<f64>,
+    /// Price of a kilojoule of flight, where an average UAV's devices are worth 1 [default: 0.005; marginal_gains 0: most
+    /// devices first, then least energy]
+    #[arg(long, value_name = "PRICE", value_parser = number(0.0..=1e6))]
+    movement_weight: Option<f64>,
+    /// UAVs stay within hops of each other up to so long (marginal_gains); 0: they need not
+    #[arg(long, value_name = "METRES", default_value_t = 0.0, value_parser = number(0.0..=1e7))]
+    relay_m: f64,
     /// Seed of the directions that two_stage and joint_greedy look in
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed)]
     seed: u64,
+    /// Print one JSON object also on a terminal
+    #[arg(long)]
+    json: bool,
     /// Draw the moves into this SVG file
     #[arg(long, value_name = "FILE.svg")]
     map: Option<PathBuf>,
-    /// Replace the SVG file if it exists
+    /// Write devices, UAVs and flights as GeoJSON; this and the next two need coordinates in the fleet file
+    #[arg(long, value_name = "FILE.geojson")]
+    geojson: Option<PathBuf>,
+    /// Write the mission of each UAV that flies, FILE-<UAV>.plan for QGroundControl, or FILE-<UAV>.waypoints (or .txt) as QGC WPL 110
+    #[arg(long, value_name = "FILE.plan")]
+    plan: Option<PathBuf>,
+    /// Write UAVs and flights as KML
+    #[arg(long, value_name = "FILE.kml")]
+    kml: Option<PathBuf>,
+    /// Replace files that exist
     #[arg(long)]
     force: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum, Serialize)]
+#[derive(Clone, Copy, PartialEq, ValueEnum, Serialize)]
 #[value(rename_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 enum MethodName {
-    /// All UAVs together, best marginal gain first
+    /// All UAVs together: marginal gains, exchanges, and who flies where
     MarginalGains,
     /// The paper's Algorithm 4
     TwoStage,
@@ -60,42 +92,25 @@ enum MethodName {
     None,
 }
 
-#[derive(Serialize)]
-struct Answer {
-    method: MethodName,
-    coverage_before: f64,
-    coverage_after: f64,
-    energy_j: f64,
-    uavs: Vec<UavAnswer>,
-}
-
-#[derive(Serialize)]
-struct UavAnswer {
-    from_m: Point,
-    to_m: Point,
-    distance_m: f64,
-    energy_j: f64,
-    covered: usize,
-}
-
 /// The paper's CNN, 32 bit a parameter: what joint_greedy takes for the size of a model.
 const MODEL_BITS: f64 = 21_840.0 * 32.0;
 /// In the middle of Table II's range.
 const TX_POWER_W: f64 = 0.75;
-/// Table II.
-const HOVER_POWER_W: f64 = 100.0;
 
 pub(crate) fn run(args: &DeployArgs) -> Result<()> {
     let refuse = |reason: String| BadInput(format!("{}: {reason}", args.fleet.display()));
     let text = super::allocate::read(&args.fleet).map_err(|error| refuse(error.to_string()))?;
     let file = FleetFile::parse(&text).map_err(|error| refuse(error.to_string()))?;
+    args.check(&file)?;
+    files::check_frame(args, &file)?;
 
     let area = Area::new(file.area_m[0], file.area_m[1]);
     let air = file.airspace();
     let uavs = file.fleet_uavs(TX_POWER_W);
     let nature = Nature::new(&Scenario::default().check()?);
     let model_energy_j = |from: &FleetUav, to: &FleetUav| {
-        nature.exchange_j(MODEL_BITS, &from.link_to(to, 0), HOVER_POWER_W)
+        let hover_power_w = file.uavs[from.id.index()].hover_power_w;
+        nature.exchange_j(MODEL_BITS, &from.link_to(to, 0), hover_power_w)
     };
     let fleet = Fleet {
         area: &area,
@@ -105,69 +120,79 @@ pub(crate) fn run(args: &DeployArgs) -> Result<()> {
         model_energy_j: &model_energy_j,
     };
     let mut rng = stream(args.seed, Stream::Redeployment, 0, 0);
-    let moves = args.method.redeployment().redeploy(&fleet, &mut rng);
-    let posts = posts(&uavs, &moves);
-    let answer = answer(args.method, &fleet, &moves, &posts);
-    if let Some(path) = &args.map {
-        let map = FleetMap {
-            area: &area,
-            air: &air,
-            coverage_radius_m: file.coverage_radius_m,
-            devices: &file.devices_m,
-            moves: &posts,
-            energy_j: answer.energy_j,
-        };
-        let svg = fleet_map_svg(&map);
-        outputs::check(path, Some(svg.as_bytes()), args.force)?;
-        replace_file(path, svg.as_bytes())?;
+    let mut method = args.redeployment();
+    let chosen = match args.goal {
+        Some(goal) => fewest(&fleet, goal, method.as_mut(), &rng),
+        None => Selection {
+            moves: method.redeploy(&fleet, &mut rng),
+            uavs: (0..uavs.len()).collect(),
+            covered: 0.0,
+        },
+    };
+    let answer = Answer::new(args, &file, &fleet, &chosen);
+    files::write(args, &file, &fleet, &chosen, &answer)?;
+    if args.json || !std::io::stdout().is_terminal() {
+        console::result(&serde_json::to_string(&answer)?)?;
+    } else {
+        console::result(&table::table(&answer))?;
     }
-    console::result(&serde_json::to_string(&answer)?)
-}
-
-/// Per UAV, where it was and where it goes.
-fn posts(uavs: &[FleetUav], moves: &[Move]) -> Vec<(Point, Point)> {
-    let mut posts: Vec<_> = uavs.iter().map(|u| (u.position, u.position)).collect();
-    moves.iter().for_each(|m| posts[m.uav.index()].1 = m.to);
-    posts
-}
-
-fn answer(method: MethodName, fleet: &Fleet, moves: &[Move], posts: &[(Point, Point)]) -> Answer {
-    let before = fleet.coverage();
-    let mut after = before.clone();
-    for (uav, &(from, to)) in fleet.uavs.iter().zip(posts) {
-        after.shift(from, to, uav.coverage_radius_m);
-    }
-    let mut uavs: Vec<UavAnswer> = posts
-        .iter()
-        .zip(fleet.uavs)
-        .map(|(&(from_m, to_m), uav)| UavAnswer {
-            from_m,
-            to_m,
-            distance_m: 0.0,
-            energy_j: 0.0,
-            covered: after.within(to_m, uav.coverage_radius_m),
-        })
-        .collect();
-    for m in moves {
-        let uav = &mut uavs[m.uav.index()];
-        (uav.distance_m, uav.energy_j) = (m.way_m, m.energy_j);
-    }
-    Answer {
-        method,
-        coverage_before: before.share(),
-        coverage_after: after.share(),
-        energy_j: uavs.iter().map(|uav| uav.energy_j).sum::<f64>() + 0.0,
-        uavs,
+    match args.goal.filter(|goal| answer.coverage_after < *goal) {
+        Some(goal) => bail!(
+            "goal {:.1} % is not met: all {} UAVs cover {:.1} % of the devices",
+            100.0 * goal,
+            uavs.len(),
+            100.0 * answer.coverage_after
+        ),
+        None => Ok(()),
     }
 }
 
-impl MethodName {
-    fn redeployment(self) -> Box<dyn Redeployment> {
-        match self {
-            Self::MarginalGains => Box::new(MarginalGains::default()),
-            Self::TwoStage => Box::new(TwoStage::default()),
-            Self::JointGreedy => Box::new(JointGreedy::default()),
-            Self::None => Box::new(Stay),
+impl DeployArgs {
+    /// Refuses options that the method does not read, and a margin that leaves nothing.
+    fn check(&self, file: &FleetFile) -> Result<(), BadInput> {
+        let ours = self.method == MethodName::MarginalGains;
+        let unread = [
+            ("--margin-m", !ours && self.margin_m.is_some()),
+            ("--relay-m", !ours && self.relay_m > 0.0),
+            (
+                "--movement-weight",
+                self.method == MethodName::None && self.movement_weight.is_some(),
+            ),
+        ];
+        if let Some((name, _)) = unread.iter().find(|(_, unread)| *unread) {
+            return Err(BadInput(format!(
+                "`{name}` is not read by this --method; marginal_gains does"
+            )));
+        }
+        let radii_m = file.uavs.iter().map(|uav| uav.coverage_radius_m);
+        let least_m = radii_m.fold(f64::INFINITY, f64::min);
+        match self.margin_m {
+            Some(margin_m) if margin_m >= least_m => Err(BadInput(format!(
+                "`--margin-m` is {margin_m}, allowed: 0 to less than the least coverage_radius_m, {least_m}"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn redeployment(&self) -> Box<dyn Redeployment> {
+        let usual = TwoStage::default().movement_weight;
+        let movement_weight = self.movement_weight.unwrap_or(usual);
+        match self.method {
+            MethodName::MarginalGains => Box::new(MarginalGains {
+                movement_weight: self.movement_weight.unwrap_or(0.0),
+                margin_m: self.margin_m,
+                relay_m: self.relay_m,
+                ..MarginalGains::default()
+            }),
+            MethodName::TwoStage => Box::new(TwoStage {
+                movement_weight,
+                ..TwoStage::default()
+            }),
+            MethodName::JointGreedy => Box::new(JointGreedy {
+                energy_weight: movement_weight,
+                ..JointGreedy::default()
+            }),
+            MethodName::None => Box::new(Stay),
         }
     }
 }

@@ -19,6 +19,7 @@ mod files;
 mod folders;
 mod fuzz_seeds;
 mod layers;
+mod missions;
 mod mistakes;
 mod own_experiment;
 #[cfg(unix)]

@@ -87,6 +87,89 @@ fn bad_cells_are_refused_by_name() {
     assert_eq!(aerofed(&["allocate", "/no/such/cell.json"], "").0, Some(2));
 }
 
+/// Received power over noise density by hand: 0.5 W over d = (3 km, 4 km, 150 m) at d^-3 and -174 dBm/Hz.
+#[test]
+fn positions_and_powers_are_as_good_as_the_snr_they_make() {
+    let mut by_snr = cell(Some(5));
+    let mut by_place = by_snr.clone();
+    by_place["uav_position_m"] = json!([1_000, 2_000]);
+    let noise_w_per_hz = 10f64.powf(-17.4) / 1e3;
+    for (index, (east_m, north_m)) in [(3e3, 4e3), (-200.0, 0.0), (0.0, 1_500.0)]
+        .iter()
+        .enumerate()
+    {
+        let away_m = f64::hypot(*east_m, *north_m).hypot(150.0);
+        let gain = away_m.powi(-3);
+        by_snr["devices"][index]["snr_up_hz"] = json!(0.5 * gain / noise_w_per_hz);
+        by_snr["devices"][index]["snr_down_hz"] = json!(0.8 * gain / noise_w_per_hz);
+        let device = by_place["devices"][index].as_object_mut().unwrap();
+        device.remove("snr_up_hz");
+        device.remove("snr_down_hz");
+        device.insert(
+            "position_m".into(),
+            json!([1_000.0 + east_m, 2_000.0 + north_m]),
+        );
+    }
+    let answer = |cell: &Value| -> Value {
+        let (code, out, err) = aerofed(&["allocate", "-"], &cell.to_string());
+        assert_eq!(code, Some(0), "{err}");
+        serde_json::from_str(&out).unwrap()
+    };
+    let number = |value: &Value| value.as_f64().unwrap();
+    let (snr, place) = (answer(&by_snr), answer(&by_place));
+    assert!((number(&snr["objective"]) / number(&place["objective"]) - 1.0).abs() < 1e-9);
+    for (a, b) in snr["devices"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(place["devices"].as_array().unwrap())
+    {
+        let ratio = number(&a["bandwidth_up_hz"]) / number(&b["bandwidth_up_hz"]);
+        assert!((ratio - 1.0).abs() < 1e-6, "{ratio}");
+    }
+    // Noise and exponents of one's own are heard.
+    for (field, value) in [
+        ("noise_dbm_per_hz", -160.0),
+        ("exponent_up", 3.2),
+        ("exponent_down", 3.2),
+        ("altitude_m", 900.0),
+    ] {
+        let mut other = by_place.clone();
+        other[field] = json!(value);
+        assert!(
+            number(&answer(&other)["objective"]) > number(&place["objective"]),
+            "{field}"
+        );
+    }
+    let mut both = by_place.clone();
+    both["devices"][1]["snr_up_hz"] = json!(1e9);
+    let mut neither = by_place.clone();
+    neither["devices"][1]
+        .as_object_mut()
+        .unwrap()
+        .remove("position_m");
+    let mut half = by_snr.clone();
+    half["devices"][2]
+        .as_object_mut()
+        .unwrap()
+        .remove("snr_down_hz");
+    let mut nowhere = by_place.clone();
+    nowhere.as_object_mut().unwrap().remove("uav_position_m");
+    let mut loud = by_place.clone();
+    loud["noise_dbm_per_hz"] = json!(1);
+    for (cell, named) in [
+        (both, "devices[1].position_m"),
+        (neither, "devices[1].snr_up_hz"),
+        (half, "devices[2].snr_down_hz"),
+        (nowhere, "uav_position_m"),
+        (loud, "noise_dbm_per_hz"),
+    ] {
+        let (code, out, err) = aerofed(&["allocate", "-"], &cell.to_string());
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{named}: {err}");
+        assert!(err.contains(named), "{named}: {err}");
+    }
+}
+
 #[test]
 fn the_training_benchmark_reports_its_figures() {
     let args = [

@@ -4,11 +4,13 @@ use crate::world::UavId;
 use crate::{Error, checkpoint};
 
 mod convergence;
+mod file;
 mod p1;
 
 pub use crate::solve::bandwidth::CellError;
 pub use crate::vocabulary::{Cell, CellDevice, CellPlan};
 pub use convergence::RoundsEstimate;
+pub use file::read_cell;
 pub use p1::P1;
 
 /// What a global round did to the model, as far as the controller can see.

@@ -3,18 +3,19 @@
 //! Searching is computed, not flown: a method tries positions in its model of the fleet, and a UAV flies straight to the last
 //! of them, whatever the method; around zones where they are in the way.
 
-mod best_response;
-mod coverage;
+mod fewest;
 mod file;
 mod joint_greedy;
 mod marginal_gains;
 mod two_stage;
 
-pub use coverage::CoverageCounts;
+pub use fewest::{Selection, fewest};
 pub use file::{FleetFile, FleetFileError, UavEntry};
 pub use joint_greedy::JointGreedy;
 pub use marginal_gains::MarginalGains;
 pub use two_stage::{CoverageMeasure, Search, TwoStage};
+
+pub use crate::solve::placement::CoverageCounts;
 
 use crate::nature::UavLink;
 use crate::nature::channel::End;
@@ -116,6 +117,14 @@ impl Fleet<'_> {
         let uavs = self.uavs.iter();
         uavs.for_each(|uav| counts.add(uav.position, uav.coverage_radius_m));
         counts
+    }
+}
+
+impl CoverageCounts {
+    /// Devices that nobody covers yet; `radius_m` is about how far UAVs will cover.
+    #[must_use]
+    pub fn new(area: &Area, radius_m: f64, devices: &[Point]) -> Self {
+        Self::over([area.width_m, area.height_m], radius_m, devices)
     }
 }
 

@@ -89,6 +89,11 @@ pub struct Redeploy {
     pub coverage_weight: f64,
     /// Price of a kilojoule of flight (λ_9).
     pub movement_weight: f64,
+    /// A device counts as covered if it is so far inside the radius, m; none: 1 % of the radius.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margin_m: Option<f64>,
+    /// All UAVs reach each other in hops up to so long, m; 0: they need not.
+    pub relay_m: f64,
 }
 
 /// Who finds new positions.
@@ -103,7 +108,7 @@ pub enum RedeployMethod {
     TwoStage,
     /// Greedy on coverage, movement and link energy together (M-ii).
     JointGreedy,
-    /// Best responses of all UAVs together, with straight flights.
+    /// All UAVs together: marginal gains, exchanges, and who flies where.
     MarginalGains,
 }
 
@@ -124,6 +129,8 @@ impl Default for Redeploy {
             when: RedeployWhen::OnChange,
             coverage_weight: 1.0,
             movement_weight: 0.005,
+            margin_m: None,
+            relay_m: 0.0,
         }
     }
 }
@@ -150,6 +157,16 @@ impl Scenario {
         let (coverage, movement) = (redeploy.coverage_weight, redeploy.movement_weight);
         within("redeploy.coverage_weight", coverage, 0.0..=1e6)?;
         within("redeploy.movement_weight", movement, 0.0..=1e6)?;
+        if let Some(margin_m) = redeploy.margin_m {
+            let own_m = self
+                .uavs
+                .each
+                .iter()
+                .filter_map(|one| one.coverage_radius_m);
+            let least_m = own_m.fold(self.uavs.coverage_radius_m.min, f64::min);
+            within("redeploy.margin_m", margin_m, 0.0..=0.9 * least_m)?;
+        }
+        within("redeploy.relay_m", redeploy.relay_m, 0.0..=1e7)?;
         let allocation = &self.allocation;
         if let Some(steps) = allocation.local_iterations {
             within("allocation.local_iterations", steps, 1..=100_000)?;

@@ -69,6 +69,8 @@ pub enum Layout {
     Quincunx {},
     /// Centres of a k-means clustering of the devices.
     KMeans {},
+    /// From where the most devices are covered, as `redeploy.method = "marginal_gains"` finds it if flying costs nothing.
+    Coverage {},
     /// Given positions, one per UAV.
     Fixed {
         /// Where each UAV hovers.
@@ -426,7 +428,7 @@ impl Scenario {
             Layout::Quincunx {} if count != 5 => Err(bad(
                 "uavs.layout.kind",
                 format_args!("\"quincunx\" with {count} UAVs"),
-                "quincunx for exactly 5 UAVs; auto, k_means or fixed for other counts",
+                "quincunx for exactly 5 UAVs; auto, k_means, coverage or fixed for other counts",
             )),
             Layout::Fixed { positions_m } => {
                 if positions_m.len() != count {
@@ -439,7 +441,9 @@ impl Scenario {
                 }
                 Ok(())
             }
-            Layout::Auto {} | Layout::Quincunx {} | Layout::KMeans {} => Ok(()),
+            Layout::Auto {} | Layout::Quincunx {} | Layout::KMeans {} | Layout::Coverage {} => {
+                Ok(())
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ pub mod airspace;
 pub mod augmented_lagrangian;
 pub mod bandwidth;
 pub mod obstacles;
+pub mod placement;
 pub mod replay;
 pub mod simplex;
 pub mod td3;

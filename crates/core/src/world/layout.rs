@@ -4,8 +4,11 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use crate::grid::Grid;
-use crate::scenario::Area;
-use crate::seed::Random;
+use crate::scenario::{Area, ValidScenario};
+use crate::seed::{Random, Stream, stream};
+use crate::solve::placement::{
+    EFFORT, Facility, MARGIN_SHARE, Problem, THRESHOLD, Travel, Worth, place,
+};
 use crate::vocabulary::Point;
 
 /// The five of a die: quarter points and the middle.
@@ -19,6 +22,55 @@ pub(super) fn quincunx(area: &Area) -> Vec<Point> {
     ]
     .map(|(x, y)| Point::new(x * area.width_m, y * area.height_m))
     .to_vec()
+}
+
+/// Where most devices are covered, if it takes nothing to get there. Of positions that cover the same, those near the centres of the
+/// crowds.
+pub(super) fn most_covered(scenario: &ValidScenario, devices: &[Point]) -> Vec<Point> {
+    let count = scenario.uavs.count;
+    let mut rng = stream(scenario.seed, Stream::Layout, 0, 0);
+    let air = &scenario.places().air;
+    let bounds = scenario.area.bounds();
+    let facility = |(index, center): (usize, Point)| {
+        let numbers = scenario.uav(index);
+        let zones = air.at(numbers.altitude_m);
+        let free = zones.and_then(|zones| zones.nearest_free(center, bounds));
+        Facility {
+            home: free.unwrap_or(center),
+            radius_m: numbers.coverage_radius_m * (1.0 - MARGIN_SHARE),
+            reach_m: f64::INFINITY,
+            altitude_m: numbers.altitude_m,
+        }
+    };
+    let centers = k_means(devices, count, &mut rng);
+    let facilities: Vec<Facility> = centers.into_iter().enumerate().map(facility).collect();
+    place(&Problem {
+        size_m: [scenario.area.width_m, scenario.area.height_m],
+        air,
+        points: devices,
+        facilities: &facilities,
+        travel: &Metres(&facilities),
+        worth: Worth {
+            point: count as f64 / devices.len().max(1) as f64,
+            kilojoule: 0.0,
+        },
+        relay_m: 0.0,
+        effort: EFFORT,
+        threshold: THRESHOLD,
+    })
+}
+
+/// Flights as if every metre took the same.
+struct Metres<'a>(&'a [Facility]);
+
+impl Travel for Metres<'_> {
+    fn joules(&self, who: usize, to: Point) -> f64 {
+        self.straight_joules(who, to)
+    }
+
+    fn straight_joules(&self, who: usize, to: Point) -> f64 {
+        self.0[who].home.distance(to)
+    }
 }
 
 const KMEANS_ROUNDS: usize = 50;
@@ -119,7 +171,6 @@ fn nearest(centers: &[Point], some: impl Iterator<Item = usize>, point: Point) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seed::{Stream, stream};
 
     #[test]
     fn k_means_finds_separate_crowds() {

@@ -19,6 +19,7 @@ mod learners;
 mod learning;
 mod mobility;
 mod overrides;
+mod placement;
 mod places;
 mod pretraining;
 mod radio;

@@ -186,10 +186,20 @@ fn one_uav_flies_just_as_far_as_it_must() {
     let devices = [Point::new(10e3, 10e3), Point::new(10e3, 16e3)];
     let uavs = uavs(&[Point::new(10e3, 10e3)], 250e3);
     let fleet = fleet(&devices, &uavs);
-    let moves = redeploy(&mut MarginalGains::default(), &fleet, 1);
-    assert_eq!(moves.len(), 1);
-    assert!((moves[0].way_m - 1_000.0).abs() < 0.01, "{moves:?}");
-    assert_eq!(covered_after(&fleet, &moves), 2);
+    for (margin_m, way_m) in [
+        (Some(0.0), 1_000.0),
+        (None, 1_050.0),
+        (Some(300.0), 1_300.0),
+    ] {
+        let mut method = MarginalGains {
+            margin_m,
+            ..MarginalGains::default()
+        };
+        let moves = redeploy(&mut method, &fleet, 1);
+        assert_eq!(moves.len(), 1);
+        assert!((moves[0].way_m - way_m).abs() < 0.01, "{moves:?}");
+        assert_eq!(covered_after(&fleet, &moves), 2);
+    }
 }
 
 /// Two clusters, both UAVs above the first: one must go to the second.
@@ -220,7 +230,7 @@ fn val_one_uavs_post_is_the_best_of_a_fine_raster() {
         let uavs = uavs(&[Point::new(10e3, 10e3)], 250e3);
         let fleet = fleet(&devices, &uavs);
         let mut method = MarginalGains {
-            horizon: 4.0,
+            margin_m: Some(0.0),
             ..MarginalGains::default()
         };
         let before = fleet.coverage().covered().max(1) as f64;

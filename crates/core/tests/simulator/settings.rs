@@ -127,6 +127,8 @@ const FIELDS: &[Field] = &[
     field("redeploy.when", &["redeploy.when=every_round"], Records, "hfl", SEARCHING),
     field("redeploy.coverage_weight", &["redeploy.coverage_weight=0"], Records, "cehfed", &[]),
     field("redeploy.movement_weight", &["redeploy.movement_weight=1000"], Records, "cehfed", &[]),
+    field("redeploy.margin_m", &["redeploy.margin_m=2000"], Records, "hfl", SEARCHING),
+    field("redeploy.relay_m", &["redeploy.relay_m=2000"], Records, "hfl", SEARCHING),
     field("methods.ahfed.epsilon", &["methods.ahfed.epsilon=0.5"], Records, "ahfed", &[]),
     field("methods.fedprox.proximal", &["methods.fedprox.proximal=9"], Records, "fedprox", &[]),
     field("methods.oort.exploration", &["methods.oort.exploration=0.2"], Records, "oort", CROWD),
@@ -189,7 +191,8 @@ fn paths(table: &toml::Table, above: &str, all: &mut BTreeSet<String>) {
 #[test]
 fn the_list_of_fields_is_complete() {
     let text = Scenario::default().to_toml().unwrap();
-    let mut all = BTreeSet::from(["allocation.local_iterations".to_owned()]);
+    let mut all =
+        BTreeSet::from(["allocation.local_iterations", "redeploy.margin_m"].map(str::to_owned));
     paths(&text.parse().unwrap(), "", &mut all);
     all.retain(|field| is_method_specific(field));
     let listed: BTreeSet<String> = FIELDS.iter().map(|field| field.name.into()).collect();

@@ -1,47 +1,48 @@
 //! A fleet as a file: what `aerofed deploy` reads.
 
-use serde::Deserialize;
+mod written;
 
 use super::FleetUav;
 use crate::nature::flight::Cruise;
-use crate::reading::from_json;
 use crate::solve::airspace::{Airspace, Zone};
 use crate::vocabulary::Point;
-use crate::vocabulary::geometry::Polygon;
+use crate::vocabulary::geometry::{LocalFrame, Polygon};
 use crate::world::UavId;
 
-/// The fleet and the devices, as JSON.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A fleet and its devices, in metres.
+#[derive(Clone, Debug, PartialEq)]
 pub struct FleetFile {
     /// Width and height of the ground.
     pub area_m: [f64; 2],
-    /// Ground distance up to which devices are covered.
-    pub coverage_radius_m: f64,
-    /// Flying speed.
-    pub speed_mps: f64,
-    /// Power while flying.
-    pub move_power_w: f64,
+    /// Where on the globe the ground is, if the file says so.
+    pub frame: Option<LocalFrame>,
     /// The UAVs.
     pub uavs: Vec<UavEntry>,
     /// Where the devices are.
     pub devices_m: Vec<Point>,
     /// Polygons that nobody flies into.
-    #[serde(default)]
     pub no_fly: Vec<Vec<Point>>,
 }
 
 /// One UAV of a [`FleetFile`].
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UavEntry {
     /// Where it hovers.
     pub position_m: Point,
     /// What its battery holds.
     pub battery_j: f64,
     /// What it keeps for the flight home.
-    #[serde(default)]
     pub reserve_j: f64,
+    /// Ground distance up to which it covers devices.
+    pub coverage_radius_m: f64,
+    /// Flying speed.
+    pub speed_mps: f64,
+    /// Power while flying.
+    pub move_power_w: f64,
+    /// Power while hovering.
+    pub hover_power_w: f64,
+    /// Height above the ground.
+    pub altitude_m: f64,
 }
 
 /// Why a text is no fleet: the field, its value and what is allowed.
@@ -55,20 +56,20 @@ impl FleetFile {
     /// # Errors
     /// When the text is not such JSON, or a number is out of its range.
     pub fn parse(json: &str) -> Result<Self, FleetFileError> {
-        let file: Self = from_json(json).map_err(FleetFileError)?;
+        let file = written::read(json).map_err(FleetFileError)?;
         file.check().map_err(FleetFileError)?;
         Ok(file)
     }
 
-    /// The UAVs as redeployment sees them, all with one power of their links, and level: the file has no heights.
+    /// The UAVs as redeployment sees them, all with one power of their links.
     #[must_use]
     pub fn fleet_uavs(&self, tx_power_w: f64) -> Vec<FleetUav> {
         let uav = |(id, uav): (usize, &UavEntry)| FleetUav {
             id: UavId(id as u32),
             position: uav.position_m,
-            altitude_m: 0.0,
-            coverage_radius_m: self.coverage_radius_m,
-            cruise: Cruise::calm(self.speed_mps, self.move_power_w),
+            altitude_m: uav.altitude_m,
+            coverage_radius_m: uav.coverage_radius_m,
+            cruise: Cruise::calm(uav.speed_mps, uav.move_power_w),
             spare_j: uav.battery_j - uav.reserve_j,
             tx_power_w,
         };
@@ -90,11 +91,10 @@ impl FleetFile {
 
     /// The first field out of its range.
     fn check(&self) -> Result<(), String> {
-        within("area_m[0]", self.area_m[0], 1.0, 1e7)?;
-        within("area_m[1]", self.area_m[1], 1.0, 1e7)?;
-        within("coverage_radius_m", self.coverage_radius_m, 1.0, 1e7)?;
-        within("speed_mps", self.speed_mps, 0.1, 1e3)?;
-        within("move_power_w", self.move_power_w, 0.0, 1e6)?;
+        // On a plane that touches the globe farther places would be too far below.
+        let widest_m = if self.frame.is_some() { 500e3 } else { 1e7 };
+        within("area_m[0]", self.area_m[0], 1.0, widest_m)?;
+        within("area_m[1]", self.area_m[1], 1.0, widest_m)?;
         if self.uavs.is_empty() {
             return Err("uavs: [] is empty, allowed is at least one UAV".into());
         }

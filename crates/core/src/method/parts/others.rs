@@ -81,7 +81,7 @@ pub enum RedeploymentPart {
     TwoStage,
     /// Greedy on coverage, movement and link energy together (M-ii).
     JointGreedy,
-    /// Best responses of all UAVs together, with straight flights.
+    /// All UAVs together: marginal gains, exchanges, and who flies where.
     MarginalGains,
 }
 
@@ -116,8 +116,14 @@ impl RedeploymentPart {
             ),
             Self::MarginalGains => (
                 "marginal_gains",
-                search,
-                "best responses of all UAVs find new positions",
+                &[
+                    "redeploy.when",
+                    "redeploy.coverage_weight",
+                    "redeploy.movement_weight",
+                    "redeploy.margin_m",
+                    "redeploy.relay_m",
+                ][..],
+                "marginal gains and exchanges find new positions",
             ),
         };
         Described { name, reads, does }
@@ -142,6 +148,8 @@ impl RedeploymentPart {
             Self::MarginalGains => Box::new(MarginalGains {
                 coverage_weight,
                 movement_weight,
+                margin_m: config.margin_m,
+                relay_m: config.relay_m,
                 ..MarginalGains::default()
             }),
         }

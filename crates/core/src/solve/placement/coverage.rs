@@ -1,7 +1,6 @@
 //! How many UAVs cover each device, kept up to date move by move.
 
 use crate::grid::Grid;
-use crate::scenario::Area;
 use crate::vocabulary::Point;
 
 /// How many UAVs cover each device. Adding, moving and asking cost the devices near the point, whatever the number of UAVs
@@ -21,10 +20,10 @@ pub struct CoverageCounts {
 const BUCKETS_PER_RADIUS: f64 = 8.0;
 
 impl CoverageCounts {
-    /// Devices that nobody covers yet; `radius_m` is about how far UAVs will cover.
+    /// Devices on ground of this size that nobody covers yet; `radius_m` is about how far UAVs will cover.
     #[must_use]
-    pub fn new(area: &Area, radius_m: f64, devices: &[Point]) -> Self {
-        let mut grid = Grid::new(area.width_m, area.height_m, radius_m / BUCKETS_PER_RADIUS);
+    pub fn over([width_m, height_m]: [f64; 2], radius_m: f64, devices: &[Point]) -> Self {
+        let mut grid = Grid::new(width_m, height_m, radius_m / BUCKETS_PER_RADIUS);
         grid.rebuild(devices);
         let order: Vec<u32> = grid
             .search(devices, Point::new(0.0, 0.0), f64::INFINITY)
@@ -120,6 +119,29 @@ impl CoverageCounts {
             .filter(move |(point, count)| *count == u32::from(point.distance_squared(at) <= inside))
             .map(|(point, _)| point)
     }
+
+    /// How many devices a UAV that is at `at` would cover at `to` that no other covers.
+    pub(super) fn gain_of_move(&self, at: Point, to: Point, radius_m: f64) -> usize {
+        let inside = radius_m * radius_m;
+        let only_it = |&place: &u32| {
+            let own = self.points[place as usize].distance_squared(at) <= inside;
+            self.counts[place as usize] == u32::from(own)
+        };
+        let near = self.grid.search(&self.points, to, radius_m);
+        near.filter(only_it).count()
+    }
+
+    /// How many devices a UAV at this point, which is in the counts, covers alone.
+    pub(crate) fn only_by(&self, at: Point, radius_m: f64) -> usize {
+        self.gain_of_move(at, at, radius_m)
+    }
+
+    /// The devices that nobody covers.
+    pub(super) fn uncovered(&self) -> impl Iterator<Item = Point> {
+        let all = self.points.iter().zip(&self.counts);
+        all.filter(|(_, count)| **count == 0)
+            .map(|(&point, _)| point)
+    }
 }
 
 #[cfg(test)]
@@ -139,8 +161,7 @@ mod tests {
             moves in prop::collection::vec((0usize..6, point()), 0..20),
             radius_m in 1.0..500.0f64,
         ) {
-            let area = Area::new(1_000.0, 600.0);
-            let mut index = CoverageCounts::new(&area, radius_m, &devices);
+            let mut index = CoverageCounts::over([1_000.0, 600.0], radius_m, &devices);
             let mut uavs = start;
             uavs.iter().for_each(|&at| index.add(at, radius_m));
             for (who, to) in moves {
