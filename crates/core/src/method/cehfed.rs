@@ -1,7 +1,8 @@
 //! `cehfed`: the paper's method. Devices whose fitness reaches a threshold that a TD3 agent learns (P2), local
 //! iterations and bandwidth of P1, UAVs that move to where devices are when one of them is gone (P3).
 //!
-//! Source: the paper, Algorithms 1 to 4. Departures: PAPER.md; what agents see and are paid for is `[td3]`'s choice.
+//! Source: the paper, Algorithms 1 to 4. Departures: PAPER.md; what agents see and are paid for is `[td3]`'s choice. New positions
+//! are those of marginal gains; Algorithm 4's are `redeploy.method = "two_stage"`.
 
 use super::Entry;
 use super::parts::{AllocationPart, AssociationPart, Parts, RedeploymentPart};
@@ -9,7 +10,7 @@ use super::parts::{AllocationPart, AssociationPart, Parts, RedeploymentPart};
 pub(super) const PARTS: Parts = Parts {
     association: AssociationPart::Td3,
     allocation: AllocationPart::P1,
-    redeployment: RedeploymentPart::TwoStage,
+    redeployment: RedeploymentPart::MarginalGains,
     hands_over: true,
     ..Parts::PLAIN
 };

@@ -125,6 +125,7 @@ fn nobody_moves_when_told_to_stay() {
                 &[
                     settings,
                     &["devices.count=150", "data.data_volume=600", loss],
+                    &["redeploy.when=on_change"],
                 ]
                 .concat(),
             ),
