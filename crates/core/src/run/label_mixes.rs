@@ -16,7 +16,12 @@ impl LabelMixes {
     /// `outputs` are softmax outputs of each device's last local model on samples of its own, empty before it trained. Their mean is
     /// about its mix of labels: a local model knows the labels that it was trained on.
     pub(super) fn new(task: &Task, outputs: &[Vec<f32>]) -> Self {
-        let held: Vec<f32> = task.device_samples.iter().map(|&n| n as f32).collect();
+        Self::of(&task.device_samples, task.classes, outputs)
+    }
+
+    /// The same of devices with so many samples of so many classes.
+    pub(super) fn of(device_samples: &[u32], classes: usize, outputs: &[Vec<f32>]) -> Self {
+        let held: Vec<f32> = device_samples.iter().map(|&n| n as f32).collect();
         if outputs.len() != held.len() || outputs.iter().all(Vec::is_empty) {
             let total = vec![held.iter().map(|&samples| f64::from(samples)).sum()];
             return Self {
@@ -26,7 +31,7 @@ impl LabelMixes {
                 total,
             };
         }
-        let classes = task.classes.max(1);
+        let classes = classes.max(1);
         let mut samples = vec![0.0; held.len() * classes];
         let mut total = vec![0.0; classes];
         let rows = samples.chunks_exact_mut(classes).zip(outputs).zip(&held);

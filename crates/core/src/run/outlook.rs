@@ -59,7 +59,7 @@ pub(super) struct Curve {
     /// Rounds so far.
     pub(super) rounds: f64,
     /// Where the line is now.
-    level: f64,
+    pub(super) level: f64,
 }
 
 impl Outlook {

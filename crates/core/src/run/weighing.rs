@@ -39,7 +39,8 @@ impl Fleet {
         let so_far: Vec<Service> = self.deployed.iter().map(|id| self.so_far(*id)).collect();
         let waiting_power_w = |id: UavId| books.waiting_j(id, 1.0);
         let stakes = Stakes {
-            world: &self.world,
+            near: &|at, radius_m| self.world.devices_within(at, radius_m),
+            devices: self.world.devices.position.len(),
             mixes: &mixes,
             weights: &self.scenario.weights,
             curve,

@@ -6,19 +6,18 @@
 //!
 //! ```text
 //! a round counts as     s^0.3 rounds            fewer devices make noisier rounds
-//! the target is reached when they add up to     t* u^(-0.5 / p)      less data is worth less accuracy, which time makes good slowly
+//! the target is reached when they add up to     t* u^(-0.3 / p)      less data is worth less accuracy, which time makes good slowly
 //! u of a class          1 - (1 - s of the class) (1 - q)^rounds      q: how likely a device comes within reach from one round to the next
 //! ```
 //!
 //! Who covers devices changes on the way: UAVs in flight arrive, UAVs that charge come back, batteries run empty. So seconds are counted from
 //! one such change to the next, up to the target or the last round. Joules go with the seconds, and with the number of
 //! UAVs in the air. Flights are worthwhile if the weighted sum of joules and seconds that they save (weights of P1) is more than that of
-//! what they take. Exponents were fitted to runs in which UAVs were missing from the start (`docs/redeployment.md`).
+//! what they take. Exponents were fitted to runs in which UAVs were missing from the start (`docs/flights.md`).
 
 use crate::decide::redeploy::Move;
 use crate::scenario::Weights;
 use crate::vocabulary::{Bill, Point};
-use crate::world::World;
 
 use super::label_mixes::LabelMixes;
 use super::outlook::{Curve, RoundCost};
@@ -27,7 +26,7 @@ use super::outlook::{Curve, RoundCost};
 const PACE_EXPONENT: f64 = 0.3;
 
 /// What a factor e of data is worth in log-odds of accuracy.
-const DATA_WORTH: f64 = 0.5;
+const DATA_WORTH: f64 = 0.3;
 
 /// A class that nobody covers counts as covered to this share.
 const LEAST_SHARE: f64 = 0.02;
@@ -56,7 +55,9 @@ pub(super) struct Candidate {
 
 /// What is known of a run when flights are weighed.
 pub(super) struct Stakes<'a> {
-    pub(super) world: &'a World,
+    /// The devices within a distance of a place.
+    pub(super) near: &'a dyn Fn(Point, f64) -> Vec<u32>,
+    pub(super) devices: usize,
     pub(super) mixes: &'a LabelMixes,
     pub(super) weights: &'a Weights,
     pub(super) curve: Curve,
@@ -258,7 +259,7 @@ impl<'a> Cover<'a> {
         let outside = (1.0 - stakes.arrival_rate).max(0.0);
         Self {
             stakes,
-            counts: vec![0; stakes.world.devices.position.len()],
+            counts: vec![0; stakes.devices],
             covered: vec![0.0; stakes.mixes.total().len()],
             uavs: 0,
             stays_outside: libm::pow(outside, left.clamp(0.0, stakes.rounds_left)),
@@ -267,11 +268,7 @@ impl<'a> Cover<'a> {
 
     fn add(&mut self, service: &Service) {
         self.uavs += 1;
-        for device in self
-            .stakes
-            .world
-            .devices_within(service.at, service.radius_m)
-        {
+        for device in (self.stakes.near)(service.at, service.radius_m) {
             let count = &mut self.counts[device as usize];
             *count += 1;
             if *count == 1 {
@@ -282,11 +279,7 @@ impl<'a> Cover<'a> {
 
     fn remove(&mut self, service: &Service) {
         self.uavs = self.uavs.saturating_sub(1);
-        for device in self
-            .stakes
-            .world
-            .devices_within(service.at, service.radius_m)
-        {
+        for device in (self.stakes.near)(service.at, service.radius_m) {
             let count = &mut self.counts[device as usize];
             *count = count.saturating_sub(1);
             if *count == 0 {
@@ -317,5 +310,173 @@ impl<'a> Cover<'a> {
                 1.0
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::UavId;
+
+    /// Four devices at 0, 1, 2 and 3 m, with ten samples each.
+    fn near(at: Point, radius_m: f64) -> Vec<u32> {
+        let within = |device: &u32| (f64::from(*device) - at.x_m).abs() <= radius_m;
+        (0..4).filter(within).collect()
+    }
+
+    fn from(x_m: f64, radius_m: f64, from_s: f64) -> Service {
+        Service {
+            at: Point::new(x_m, 0.0),
+            radius_m,
+            from_s,
+            until_s: f64::INFINITY,
+        }
+    }
+
+    /// Ten rounds are behind it, at its pace the target is ten more away: a round takes 2 s and 100 J with four UAVs.
+    fn stakes<'a>(
+        mixes: &'a LabelMixes,
+        weights: &'a Weights,
+        so_far: &'a [Service],
+    ) -> Stakes<'a> {
+        Stakes {
+            near: &near,
+            devices: 4,
+            mixes,
+            weights,
+            curve: Curve {
+                slope: 1.0,
+                rounds: 10.0,
+                level: -libm::log(2.0),
+            },
+            target: 0.5,
+            rounds_left: 1_000.0,
+            round: RoundCost {
+                seconds: 2.0,
+                joules: 100.0,
+                uavs: 4.0,
+            },
+            arrival_rate: 0.0,
+            so_far,
+            wait: false,
+            waiting_power_w: 100.0,
+        }
+    }
+
+    /// A UAV that covers two devices from 0 m, or all of them after a flight of 10 s.
+    fn candidate(energy_j: f64) -> Candidate {
+        Candidate {
+            flight: Move {
+                uav: UavId(0),
+                from: Point::new(0.0, 0.0),
+                to: Point::new(1.5, 0.0),
+                way_m: 1.5,
+                seconds: 10.0,
+                energy_j,
+            },
+            stays: vec![from(0.0, 1.0, 0.0)],
+            moves: vec![from(1.5, 2.0, 10.0)],
+            waiting_power_w: 100.0,
+        }
+    }
+
+    const WEIGHTS: Weights = Weights {
+        energy: 0.5,
+        time: 0.5,
+    };
+
+    fn all_alike() -> LabelMixes {
+        LabelMixes::of(&[10, 10, 10, 10], 1, &[])
+    }
+
+    /// Stays: half the samples, so a round counts as 0.5^0.3 = 0.8123 and 20 x 0.5^-0.3 = 24.623 are needed, of which 10 are done:
+    /// 18.003 rounds, 36.006 s, and of 100 J a quarter each, 450.1 J. Moves: 11 s until the first round with all, then 10 rounds, 31 s and 250 J.
+    #[test]
+    fn a_hand_worked_flight() {
+        let (mixes, so_far) = (all_alike(), [from(1.5, 2.0, 0.0)]);
+        let stakes = stakes(&mixes, &WEIGHTS, &so_far);
+        let (made, verdict) = stakes.weigh(&[candidate(100.0)], &[]);
+        assert_eq!(made.len(), 1);
+        assert!((verdict.rounds_left - 18.003).abs() < 1e-3, "{verdict:?}");
+        assert!((verdict.saved.seconds - 5.006).abs() < 1e-3, "{verdict:?}");
+        assert!((verdict.saved.joules - 200.08).abs() < 0.01, "{verdict:?}");
+        // 0.5 (200.08 - 100) + 0.5 x 5.006
+        assert!((verdict.worth - 52.54).abs() < 0.01, "{verdict:?}");
+        let (made, verdict) = stakes.weigh(&[candidate(250.0)], &[]);
+        assert!(made.is_empty() && verdict.worth < 0.0, "{verdict:?}");
+    }
+
+    /// If everybody waits, 10 s pass without a round, and three others hover meanwhile.
+    #[test]
+    fn waiting_is_counted() {
+        let (mixes, so_far) = (all_alike(), [from(1.5, 2.0, 0.0)]);
+        let mut stakes = stakes(&mixes, &WEIGHTS, &so_far);
+        (stakes.wait, stakes.waiting_power_w) = (true, 400.0);
+        let (_, verdict) = stakes.weigh(&[candidate(0.0)], &[]);
+        assert!((verdict.saved.seconds - 6.006).abs() < 1e-3, "{verdict:?}");
+        // 450.08 - 250 - 10 x 300
+        assert!(
+            (verdict.saved.joules + 2_799.92).abs() < 0.01,
+            "{verdict:?}"
+        );
+    }
+
+    /// Who comes back soon closes the gap as well, and nobody need fly.
+    #[test]
+    fn a_gap_that_closes_by_itself_is_left() {
+        let (mixes, so_far) = (all_alike(), [from(1.5, 2.0, 0.0)]);
+        let stakes = stakes(&mixes, &WEIGHTS, &so_far);
+        let back = from(1.5, 2.0, 3.0);
+        let (made, verdict) = stakes.weigh(&[candidate(100.0)], &[back]);
+        assert!(
+            made.is_empty() && verdict.saved.seconds < 0.0,
+            "{verdict:?}"
+        );
+    }
+
+    /// Flights that bring nothing are left out of a plan that is worth it as a whole.
+    #[test]
+    fn only_flights_that_pay_are_made() {
+        let (mixes, so_far) = (all_alike(), [from(1.5, 2.0, 0.0)]);
+        let stakes = stakes(&mixes, &WEIGHTS, &so_far);
+        let mut idle = candidate(40.0);
+        idle.flight.uav = UavId(1);
+        idle.stays = vec![from(0.0, 0.5, 0.0)];
+        idle.moves = vec![from(1.0, 0.5, 10.0)];
+        let (made, _) = stakes.weigh(&[candidate(20.0), idle], &[]);
+        let who: Vec<UavId> = made.iter().map(|flight| flight.uav).collect();
+        assert_eq!(who, [UavId(0)]);
+    }
+
+    /// Device 3 alone holds the second class: without it the same number of devices is worth less.
+    #[test]
+    fn a_class_that_nobody_covers_weighs_heavily() {
+        let outputs = [[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]].map(Vec::from);
+        let mixes = LabelMixes::of(&[10; 4], 2, &outputs);
+        let so_far = [from(1.5, 2.0, 0.0)];
+        let stakes = stakes(&mixes, &WEIGHTS, &so_far);
+        let reference = stakes.reference();
+        let with = stakes.outcome(&[from(2.5, 1.0, 0.0)], &reference);
+        let without = stakes.outcome(&[from(0.5, 1.0, 0.0)], &reference);
+        assert!(without.seconds > 2.0 * with.seconds, "{with:?} {without:?}");
+        // Where devices come within reach by themselves, that is no matter.
+        let roaming = Stakes {
+            arrival_rate: 0.5,
+            ..stakes
+        };
+        let reference = roaming.reference();
+        let without = roaming.outcome(&[from(0.5, 1.0, 0.0)], &reference);
+        assert!(without.seconds < 1.1 * with.seconds, "{without:?}");
+    }
+
+    /// What neither reaches ends with the run.
+    #[test]
+    fn nothing_is_brought_after_the_last_round() {
+        let (mixes, so_far) = (all_alike(), [from(1.5, 2.0, 0.0)]);
+        let mut stakes = stakes(&mixes, &WEIGHTS, &so_far);
+        stakes.rounds_left = 8.0;
+        let (made, verdict) = stakes.weigh(&[candidate(150.0)], &[]);
+        assert!(made.is_empty(), "{verdict:?}");
+        assert_eq!((verdict.saved.seconds, verdict.rounds_left), (0.0, 8.0));
     }
 }

@@ -34,6 +34,7 @@ proptest! {
             Just("{kind=\"leak\", uav=0, from=1, until=9, power_w=300}"),
         ],
     ) {
+        let fault = fault.replace("uav=1", &format!("uav={}", (uavs - 1).min(1)));
         let scenario = tiny(&[
             &format!("seed={seed}"),
             &format!("uavs.battery_j={}", battery_kj * 1e3),

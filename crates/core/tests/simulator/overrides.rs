@@ -44,7 +44,7 @@ fn a_method_is_named_by_what_replaces_its_parts() {
                 "method=cehfed",
                 "association.kind=td3",
                 "allocation.kind=p1",
-                "redeploy.method=two_stage",
+                "redeploy.method=marginal_gains",
             ],
             "cehfed",
         ),
