@@ -125,10 +125,13 @@ impl Books {
         uav.battery_j += taken_j;
     }
 
-    /// Nobody was there for so long.
-    pub(crate) fn everybody_away(&mut self, seconds: f64) {
-        for account in &mut self.accounts {
-            account.away_s += seconds;
+    /// Nobody served for so long: all were away, or in flight to new positions.
+    pub(crate) fn nobody_serves(&mut self, uavs: &[Uav], seconds: f64) {
+        for (account, uav) in self.accounts.iter_mut().zip(uavs) {
+            match uav.status {
+                Status::Flying { .. } => account.time.add(EnergyItem::Move, seconds),
+                _ => account.away_s += seconds,
+            }
         }
     }
 

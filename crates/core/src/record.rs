@@ -25,7 +25,7 @@ pub struct UavRecord {
     pub uav: UavId,
     /// What it is doing at the end of the round.
     pub status: Status,
-    /// Where it hovers.
+    /// Where it hovers; of one in flight, where it will.
     pub position_m: Point,
     /// Devices within its coverage.
     pub covered: usize,
@@ -183,17 +183,47 @@ pub enum EventKind {
         /// Device updates of this global round that went down with it.
         updates_lost: usize,
     },
-    /// A UAV flew to a new position.
+    /// A UAV flew to a new position, or set off for it.
     UavMoved {
         /// Which UAV.
         uav: UavId,
         /// Where it was.
         from_m: Point,
-        /// Where it hovers now.
+        /// Where it hovers from now on.
         to_m: Point,
-        /// What the flight cost, J.
+        /// What the flight costs, J.
         #[serde(deserialize_with = "number")]
         energy_j: f64,
+        /// When it is there, s; none where everybody waited for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arrives_at_s: Option<f64>,
+    },
+    /// A UAV that flew while the others went on is at its new position.
+    UavArrived {
+        /// Which UAV.
+        uav: UavId,
+    },
+    /// Flights to new positions were weighed against what they would bring until the target is reached.
+    FlightsWeighed {
+        /// Whether they are worth it: then they follow.
+        worthwhile: bool,
+        /// How many UAVs would fly.
+        flights: usize,
+        /// The longest of the flights, s.
+        #[serde(deserialize_with = "number")]
+        flight_s: f64,
+        /// What they take together, J.
+        #[serde(deserialize_with = "number")]
+        flight_j: f64,
+        /// By how much sooner the target would be reached, s; negative: later.
+        #[serde(deserialize_with = "number")]
+        saved_s: f64,
+        /// By how much less the rounds until then would take, without the flights, J.
+        #[serde(deserialize_with = "number")]
+        saved_j: f64,
+        /// How many rounds it is to the target if everybody stays, by estimate.
+        #[serde(deserialize_with = "number")]
+        rounds_left: f64,
     },
     /// A UAV was lost without warning, by a fault.
     UavLost {

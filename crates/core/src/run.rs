@@ -7,7 +7,7 @@
 //!   select     association: who trains with whom (P2)
 //!   plan       allocation: H and bandwidth (P1); UAVs too low to start leave
 //!   edge       up to K times: devices train, UAVs merge, batteries pay; a low UAV ends the phase
-//!   redeploy   those who stay fly to new positions when somebody left or came back (P3)
+//!   redeploy   those who stay fly to new positions when somebody left or came back, if that is worth it (P3)
 //!   aggregate  edge models go to the aggregator, are merged, and come back
 //!   leave      low UAVs fly home
 //!   test       accuracy of the global model, and the record
@@ -42,9 +42,12 @@ mod closing;
 mod edge;
 mod faults;
 mod fleet;
+mod flights;
 mod in_turn;
+mod label_mixes;
 mod learning;
 mod leaving;
+mod outlook;
 mod planning;
 mod redeploy;
 mod saved;
@@ -55,7 +58,9 @@ mod stage;
 #[cfg(test)]
 mod tests;
 mod uav_links;
+mod weighing;
 mod whole;
+mod worth;
 
 pub use builder::Builder;
 pub use whole::Run;
@@ -212,13 +217,18 @@ impl Simulation {
             learning.stale_models.remove(&uav);
         }
         fleet.begin_round();
-        let watches = needs.edge_models || method.allocation.watches_progress();
+        let weighs = fleet.weighs_flights(method);
+        let watches = needs.edge_models || method.allocation.watches_progress() || weighs;
         fleet.set_probing(needs.edge_models, watches);
         if let Some((_, scheduler)) = &mut self.scheduler {
             fleet.lose_before_round(&mut **scheduler, &mut books);
         }
         let mut links = None;
         let mut coverage = fleet.working_coverage(&mut links, &mut books);
+        if weighs {
+            let posts = fleet.world.active().map(|uav| (uav.id, uav.position));
+            fleet.outlook.see(posts.collect(), &coverage);
+        }
 
         // score
         let mut answers = Vec::new();
@@ -375,7 +385,7 @@ fn algorithm_1(stage: Stage, terms: Terms) -> Result<RoundWork, Error> {
     // redeploy
     let mut low = edge.low;
     let redeployment = &mut *decisions.redeployment;
-    let flown_s = redeploy(fleet, &mut cells, &low, redeployment, &mut books);
+    let flights = redeploy(fleet, learning, &mut cells, &low, redeployment, &mut books);
 
     // aggregate
     let deciding = Deciding {
@@ -384,7 +394,7 @@ fn algorithm_1(stage: Stage, terms: Terms) -> Result<RoundWork, Error> {
         checks_energy: decisions.checks_energy,
     };
     let merged = aggregate(
-        fleet, learning, &mut cells, &flown_s, &mut low, deciding, &mut books,
+        fleet, learning, &mut cells, &flights, &mut low, deciding, &mut books,
     );
     if let Some(aggregator) = merged.aggregator {
         let bill = Bill::beside(fleet.probing.global_j);
@@ -406,6 +416,8 @@ fn algorithm_1(stage: Stage, terms: Terms) -> Result<RoundWork, Error> {
     let merged_anything = merged.model.is_some();
     let model_change = learning.replace_global_model(merged.model, merged.missed, &merged.reached);
     let round_s = books.time.total_s() - books.time.get(TimeItem::Wait);
+    let span = (fleet.began_s(&books), books.time.total_s());
+    low.extend(fleet.fly_on(span, &cells, decisions.checks_energy, &mut books));
     books.end_round(&mut fleet.world.uavs, books.time.total_s());
     fleet.world.clock_s += round_s;
     fleet.leak(round_s, &mut cells, &mut books);

@@ -47,6 +47,11 @@ pub enum Status {
         /// When it is back above its position, s.
         returns_at_s: f64,
     },
+    /// On its way to a new position, while the others go on; serves from the first round that starts at or after this time.
+    Flying {
+        /// When it is there, s.
+        arrives_at_s: f64,
+    },
     /// Safe at the base, and staying there.
     Grounded,
     /// Its battery ran empty in the air.
@@ -60,6 +65,7 @@ impl Status {
         match self {
             Self::Active => "active",
             Self::Away { .. } => "away",
+            Self::Flying { .. } => "flying",
             Self::Grounded => "grounded",
             Self::Lost => "lost",
         }
@@ -71,7 +77,7 @@ impl Status {
 pub struct Uav {
     /// Its number.
     pub id: UavId,
-    /// Where it hovers (or hovered last).
+    /// Where it hovers (or hovered last); of one in flight, where it will.
     pub position: Point,
     /// Height above ground, m.
     pub altitude_m: f64,
@@ -100,6 +106,12 @@ impl Uav {
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.status == Status::Active
+    }
+
+    /// Whether it is in the air among the others: serving devices, or on its way to where it will.
+    #[must_use]
+    pub fn is_airborne(&self) -> bool {
+        matches!(self.status, Status::Active | Status::Flying { .. })
     }
 }
 
@@ -214,6 +226,11 @@ impl World {
     /// The UAVs that serve devices now.
     pub fn active(&self) -> impl Iterator<Item = &Uav> {
         self.uavs.iter().filter(|uav| uav.is_active())
+    }
+
+    /// The devices within a distance of a point, along the ground.
+    pub(crate) fn devices_within(&self, at: Point, radius_m: f64) -> Vec<u32> {
+        self.grid.within(&self.devices.position, at, radius_m)
     }
 
     /// Who covers whom right now.

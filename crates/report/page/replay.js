@@ -331,8 +331,8 @@ class Replay {
   /** Edge models to the aggregator, and the global model back. */
   drawExchange({ frame, uavs, done }) {
     const { pen } = this;
-    for (const { flown } of uavs.filter((uav) => uav.flown && uav.presence > 0)) {
-      if (done.fly > 0) pen.arrow(flown.map(([x, y]) => [this.x(x), this.y(y)]), pen.ink.accent);
+    for (const { flown, flying } of uavs.filter((uav) => uav.flown && (uav.presence > 0 || uav.flying))) {
+      if (done.fly > 0 || flying) pen.arrow(flown.map(([x, y]) => [this.x(x), this.y(y)]), pen.ink.accent);
     }
     const aggregator = frame.aggregator === null ? null : uavs[frame.aggregator];
     const [there, back] = [done.offload, done.broadcast];
@@ -412,7 +412,7 @@ function spanWords(seconds) {
   return seconds < 3599.5 ? pair(Math.round(seconds), 60, "min", "s") : pair(Math.round(seconds / 60), 60, "h", "min");
 }
 
-const STATUS = ["active", "away", "grounded", "lost"];
-const MARKS = { lost: "✕", left: "↩", returned: "↪", moved: "→", low: "▂" };
+const STATUS = ["active", "away", "grounded", "lost", "flying"];
+const MARKS = { lost: "✕", left: "↩", returned: "↪", moved: "→", arrived: "⇥", weighed: "⚖", low: "▂" };
 /** What the slider's track shows, the gravest first. */
 const TRACKED = { lost: "vermillion", left: "orange", returned: "green", moved: "sky" };

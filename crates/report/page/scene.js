@@ -26,6 +26,7 @@ class Scene {
     this.timeline = new Timeline(this.frames);
     this.starts = this.frames.map((frame, place) => frame.fleet.map((_, uav) => this.start(place, uav)));
     this.journeys = replay.uavs.map((_, uav) => this.journeysOf(uav));
+    this.flights = replay.uavs.map((_, uav) => this.flightsOf(uav));
   }
 
   get rounds() { return this.frames.length; }
@@ -38,7 +39,7 @@ class Scene {
   start(place, uav) {
     const [x, y, , charge] = this.frames[place].fleet[uav];
     const moved = this.told(place, uav, "moved");
-    const returned = this.told(place, uav, "returned");
+    const returned = this.told(place, uav, "returned") ?? this.told(place, uav, "arrived");
     const before = place === 0 ? 0 : this.frames[place - 1].fleet[uav][2];
     const [atX, atY] = moved ? moved.way[0] : [x, y];
     return { x: atX, y: atY, charge, status: returned ? 0 : before, moved, returned, left: this.told(place, uav, "left"), lost: this.told(place, uav, "lost") };
@@ -55,10 +56,24 @@ class Scene {
       // Who has no devices leaves before anybody trains.
       const leaves = trained ? end : start;
       const flight = wayLength(left.way) / this.replay.speed[uav];
-      const back = left.returns_at_s ?? Infinity;
+      const back = left.there_at_s ?? Infinity;
       journeys.push({ way: left.way, leaves, home: leaves + flight, starts: Math.max(back - flight, leaves + flight), back });
     });
     return journeys;
+  }
+
+  /** Flights to new positions while the others go on. */
+  flightsOf(uav) {
+    const moves = this.frames.map((_, place) => this.told(place, uav, "moved"));
+    return moves.filter((moved) => moved?.there_at_s).map(({ way, there_at_s: there }) => ({ way, there, leaves: there - wayLength(way) / this.replay.speed[uav] }));
+  }
+
+  /** Where a UAV that has set off for a new position is, and the way behind it; null before. */
+  inFlight(uav, clock) {
+    const flight = this.flights[uav].findLast((one) => one.leaves <= clock);
+    if (!flight) return null;
+    const share = clamp((clock - flight.leaves) / Math.max(flight.there - flight.leaves, 1e-9), 0, 1);
+    return travelled(flight.way, share);
   }
 
   /** Where a UAV that has left is: on its way, or at the base. */
@@ -94,7 +109,13 @@ class Scene {
     let { x, y } = start;
     let flown = null;
     let [presence, fallen, flying] = [start.status === 0 ? 1 : 0, start.status === 3 ? 1 : 0, 0];
-    if (start.moved) {
+    const goesOn = start.moved?.there_at_s ?? null;
+    const behind = start.status === 4 || goesOn !== null ? this.inFlight(uav, clock) : null;
+    if (behind) {
+      // Until the round is over it covers nobody, even if it has arrived.
+      [flown, presence, flying] = [behind, 0, 1];
+      [x, y] = flown.at(-1);
+    } else if (start.moved && goesOn === null) {
       flown = travelled(start.moved.way, smooth(done.fly));
       [x, y] = flown.at(-1);
     }

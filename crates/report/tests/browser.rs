@@ -39,6 +39,8 @@ const SMALL: &str = r#"
     max_edge_rounds = 2
     [redeploy]
     method = "marginal_gains"
+    when = "on_change"
+    wait = true
     [stop]
     max_rounds = 6
     targets = [0.3, 0.999]

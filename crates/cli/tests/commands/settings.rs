@@ -83,7 +83,7 @@ fn what_replaces_a_part_stands_in_the_summary() {
     let dir = tempfile::tempdir().unwrap();
     let rounds = |settings: &[&str], name: &str| {
         let out = dir.path().join(name);
-        let output = cehfed(&out, settings);
+        let output = cehfed(&out, &[&["redeploy.when=on_change"], settings].concat());
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         assert_eq!(method_of(&out), name);
         fs::read_to_string(out.join("rounds.csv")).unwrap()

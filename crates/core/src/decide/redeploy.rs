@@ -168,6 +168,11 @@ pub trait Redeployment: Send {
     /// The moves of those who move, in the fleet's order: inside the area, each within its UAV's spare energy.
     fn redeploy(&mut self, fleet: &Fleet, rng: &mut Random) -> Vec<Move>;
 
+    /// Whether anybody ever moves.
+    fn moves(&self) -> bool {
+        true
+    }
+
     /// What it carries from round to round, see [`checkpoint`].
     fn save(&self) -> Vec<u8> {
         Vec::new()
@@ -189,6 +194,10 @@ pub struct Stay;
 impl Redeployment for Stay {
     fn redeploy(&mut self, _: &Fleet, _: &mut Random) -> Vec<Move> {
         Vec::new()
+    }
+
+    fn moves(&self) -> bool {
+        false
     }
 }
 

@@ -1,8 +1,9 @@
 //! `cehfed`: the paper's method. The fittest devices of each UAV (P2), local iterations and bandwidth of P1, UAVs that move to where devices
 //! are when one of them is gone (P3).
 //!
-//! Source: the paper, Algorithms 1 to 4. Departures: PAPER.md, above all PAPER.md#a-rule-instead-of-agents: how many devices a UAV takes is a
-//! constant share, not what a TD3 agent learned; `association.kind = "td3"` has the agents.
+//! Source: the paper, Algorithms 1 to 4. Departures: PAPER.md, above all PAPER.md#a-rule-instead-of-agents: how many devices train is measured,
+//! not learned by TD3 agents (`association.kind = "td3"` has those). New positions are those of marginal gains; Algorithm 4's are
+//! `redeploy.method = "two_stage"`.
 
 use super::Entry;
 use super::parts::{AllocationPart, AssociationPart, Parts, RedeploymentPart};
@@ -10,7 +11,7 @@ use super::parts::{AllocationPart, AssociationPart, Parts, RedeploymentPart};
 pub(super) const PARTS: Parts = Parts {
     association: AssociationPart::Quota,
     allocation: AllocationPart::P1,
-    redeployment: RedeploymentPart::TwoStage,
+    redeployment: RedeploymentPart::MarginalGains,
     hands_over: true,
     ..Parts::PLAIN
 };

@@ -26,11 +26,17 @@ const METHOD_SPECIFIC: [(&str, About); 10] = [
     ("training.max_edge_rounds", About::Schedule),
 ];
 
+/// Rules of the fleet, which scenarios state for whatever moves in it: no method refuses them.
+const RULES: [&str; 2] = ["redeploy.when", "redeploy.wait"];
+
 /// They say which part takes the place of a method's own: every method follows them.
 pub(super) const SWITCHES: [&str; 3] = ["association.kind", "allocation.kind", "redeploy.method"];
 
 /// What a field is about; none when every method reads it.
 pub(super) fn about(field: &str) -> Option<About> {
+    if RULES.iter().any(|rule| covers(rule, field)) {
+        return None;
+    }
     let (_, about) = METHOD_SPECIFIC
         .iter()
         .find(|(table, _)| covers(table, field))?;

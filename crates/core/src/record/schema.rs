@@ -206,9 +206,9 @@ const ROUNDS: &[Column] = &[
 const UAVS: &[Column] = &[
     Column::new("round", Integer, "", "Global round, from 1"),
     Column::new("uav", Integer, "", "Which UAV, from 0"),
-    Column::new("status", Text, "", "At the end of the round: active, away (charging, or on its way), grounded (at the base for good), lost"),
-    Column::new("x_m", Number, "m", "Where it hovers, east of the area's corner"),
-    Column::new("y_m", Number, "m", "Where it hovers, north of the area's corner"),
+    Column::new("status", Text, "", "At the end of the round: active, away (charging, or on its way), flying (to a new position, while the others go on), grounded (at the base for good), lost"),
+    Column::new("x_m", Number, "m", "Where it hovers, or will after its flight, east of the area's corner"),
+    Column::new("y_m", Number, "m", "Where it hovers, or will after its flight, north of the area's corner"),
     Column::new("covered", Integer, "devices", "Devices within its coverage"),
     Column::new("selected", Integer, "devices", "Devices that trained with it"),
     Column::new("local_iterations", Integer, "", "Local iterations of its devices per edge round (H); 0 without devices"),
@@ -238,7 +238,7 @@ const DEVICES: &[Column] = &[
 const EVENTS: &[Column] = &[
     Column::new("round", Integer, "", "Global round, from 1"),
     Column::new("edge_round", Integer, "", "The edge round after which it happened; 0: before the first"),
-    Column::new("event", Text, "", "uav_low, uav_left, uav_returned, uav_depleted, uav_moved, uav_lost, uav_drained, model_stranded, update_lost, update_handed_over, devices_out_of_reach, uav_link_outage, transfers_repeated, uav_link_repeated, model_arrived, nobody_trained, waited, diverged"),
+    Column::new("event", Text, "", "uav_low, uav_left, uav_returned, uav_depleted, uav_moved, uav_arrived, flights_weighed, uav_lost, uav_drained, model_stranded, update_lost, update_handed_over, devices_out_of_reach, uav_link_outage, transfers_repeated, uav_link_repeated, model_arrived, nobody_trained, waited, diverged"),
     Column::new("uav", Integer, "", "Which UAV, from 0"),
     Column::new("uavs", List, "", "Between which two UAVs (uav_link_outage, uav_link_repeated)"),
     Column::new("device", Integer, "", "Which device, from 0 (update_lost, update_handed_over)"),
@@ -251,8 +251,16 @@ const EVENTS: &[Column] = &[
     Column::new("updates_lost", Integer, "updates", "Device updates that went down with it or stayed behind (uav_depleted, uav_lost, model_stranded)"),
     Column::new("from_m", List, "m", "Where it was: x_m and y_m (uav_moved)"),
     Column::new("to", Integer, "", "The UAV that got the update (update_handed_over)"),
-    Column::new("to_m", List, "m", "Where it hovers now (uav_moved)"),
-    Column::new("energy_j", Number, "J", "What the flight cost (uav_moved)"),
+    Column::new("to_m", List, "m", "Where it hovers from now on (uav_moved)"),
+    Column::new("energy_j", Number, "J", "What the flight costs (uav_moved)"),
+    Column::new("arrives_at_s", Number, "s", "When it is there, while the others go on (uav_moved); missing where everybody waited for it"),
+    Column::new("worthwhile", Text, "", "Whether flights are worth what they take: true or false (flights_weighed)"),
+    Column::new("flights", Integer, "UAVs", "How many would fly (flights_weighed)"),
+    Column::new("flight_s", Number, "s", "The longest of the flights (flights_weighed)"),
+    Column::new("flight_j", Number, "J", "What the flights take together (flights_weighed)"),
+    Column::new("saved_s", Number, "s", "By how much sooner the target would be reached; negative: later (flights_weighed)"),
+    Column::new("saved_j", Number, "J", "By how much less the rounds until then would take, without the flights (flights_weighed)"),
+    Column::new("rounds_left", Number, "rounds", "Rounds to the target if everybody stays, by estimate (flights_weighed)"),
     Column::new("reason", Text, "", "Why (update_lost)"),
     Column::new("time_s", Number, "s", "When it was merged (model_arrived)"),
     Column::new("staleness", Integer, "", "Merges since the cell fetched the global model (model_arrived)"),
@@ -321,6 +329,17 @@ mod tests {
                 from_m,
                 to_m,
                 energy_j: 1.0,
+                arrives_at_s: Some(2.0),
+            },
+            EventKind::UavArrived { uav },
+            EventKind::FlightsWeighed {
+                worthwhile: true,
+                flights: 1,
+                flight_s: 1.0,
+                flight_j: 1.0,
+                saved_s: 1.0,
+                saved_j: 1.0,
+                rounds_left: 1.0,
             },
             EventKind::UavLost {
                 uav,
@@ -368,6 +387,8 @@ mod tests {
                 | EventKind::UavReturned { .. }
                 | EventKind::UavDepleted { .. }
                 | EventKind::UavMoved { .. }
+                | EventKind::UavArrived { .. }
+                | EventKind::FlightsWeighed { .. }
                 | EventKind::UavLost { .. }
                 | EventKind::UavDrained { .. }
                 | EventKind::ModelStranded { .. }

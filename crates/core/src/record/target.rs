@@ -18,6 +18,12 @@ impl TargetOn {
 }
 
 impl Stop {
+    /// The accuracy that a run is made for: the one at which it stops, or else the greatest whose cost is reported.
+    pub(crate) fn aim(&self) -> f64 {
+        let below_one = Some(self.target_accuracy).filter(|target| *target < 1.0);
+        below_one.unwrap_or_else(|| self.targets.iter().copied().fold(0.0, f64::max))
+    }
+
     /// Whether a run is where it may stop, by the accuracies of its rounds so far.
     pub(crate) fn is_reached(&self, accuracies: &[f64]) -> bool {
         let first = accuracies.len().checked_sub(self.smooth.max(1));

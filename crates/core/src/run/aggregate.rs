@@ -11,6 +11,7 @@ use crate::world::Uav;
 use super::cells::{CellWork, Leaver, who_leaves};
 use super::fleet::Fleet;
 use super::learning::Learning;
+use super::redeploy::Flights;
 
 /// What the aggregation left.
 #[derive(Default)]
@@ -26,19 +27,20 @@ pub(super) struct Merged {
 
 /// Eqs. (3) and (19)-(26). UAVs that are `low` hand over and then miss the broadcast, as those do that have no
 /// way to the aggregator. When that falls, the others hand over again, to another one. Who cannot afford to wait for the others
-/// joins those that are low. `flown_s` are the flights that came after the edge rounds.
+/// joins those that are low. Of `flights`, those that everybody waits for came after the edge rounds; the others hand over and set
+/// off, and miss the broadcast as well.
 pub(super) fn aggregate(
     fleet: &mut Fleet,
     learning: &mut Learning,
     cells: &mut [CellWork],
-    flown_s: &[f64],
+    flights: &Flights,
     low: &mut Vec<Leaver>,
     deciding: Deciding,
     books: &mut Books,
 ) -> Merged {
-    let mut before = Some(flown_s);
+    let mut before = Some(&flights.flown_s[..]);
     loop {
-        let mut receivers = receivers(fleet, cells, low);
+        let mut receivers = receivers(fleet, cells, &who_goes(low, flights));
         let aggregator = choose_aggregator(fleet, cells, &receivers, &mut *deciding.choice, books);
         record_critical_path(fleet, cells, before.take(), aggregator.as_ref(), books);
         let Some(aggregator) = aggregator else {
@@ -46,8 +48,10 @@ pub(super) fn aggregate(
         };
         offload(fleet, cells, &aggregator, books);
         low.iter().for_each(|leaver| books.depart(leaver.uav));
+        let due = flights.due.iter();
+        due.for_each(|flight| books.depart(flight.uav));
         if deciding.checks_energy {
-            send_off_who_cannot_wait(fleet, cells, &aggregator, low, books);
+            send_off_who_cannot_wait(fleet, cells, &aggregator, flights, low, books);
         }
         books.barrier(&mut fleet.world.uavs);
         if fleet.falls_aggregating(aggregator.id) {
@@ -55,13 +59,14 @@ pub(super) fn aggregate(
             fleet.lose_suddenly(aggregator.id, Some(cell), books);
             continue;
         }
+        fleet.set_off(&flights.due, books);
         let model = learning.merge(cells, aggregator.id, deciding.aggregation);
         cells.iter_mut().for_each(|cell| cell.updates = 0);
         if model.is_none() {
             return Merged::default();
         }
-        let leaves = who_leaves(low, cells.len());
-        receivers.retain(|receiver| !leaves[receiver.id.index()]);
+        let goes = who_goes(low, flights);
+        receivers.retain(|receiver| !goes[receiver.id.index()]);
         let (reached, missed) = broadcast(fleet, cells, &receivers, &aggregator, books);
         return Merged {
             aggregator: Some(aggregator.id),
@@ -79,11 +84,19 @@ pub(super) struct Deciding<'a> {
     pub(super) checks_energy: bool,
 }
 
+/// Per UAV, whether it does not stay for the broadcast.
+fn who_goes(low: &[Leaver], flights: &Flights) -> Vec<bool> {
+    let mut goes = who_leaves(low, flights.flown_s.len());
+    for flight in &flights.due {
+        goes[flight.uav.index()] = true;
+    }
+    goes
+}
+
 /// Everybody who is there and stays.
-fn receivers(fleet: &Fleet, cells: &[CellWork], low: &[Leaver]) -> Vec<Receiver> {
-    let leaves = who_leaves(low, cells.len());
+fn receivers(fleet: &Fleet, cells: &[CellWork], goes: &[bool]) -> Vec<Receiver> {
     let staying = fleet.world.active().map(|uav| uav.id);
-    let staying = staying.filter(|id| !leaves[id.index()]);
+    let staying = staying.filter(|id| !goes[id.index()]);
     staying.map(|id| receiver(fleet, id, cells)).collect()
 }
 
@@ -303,6 +316,7 @@ fn send_off_who_cannot_wait(
     fleet: &Fleet,
     cells: &[CellWork],
     aggregator: &Uav,
+    flights: &Flights,
     low: &mut Vec<Leaver>,
     books: &mut Books,
 ) {
@@ -311,9 +325,9 @@ fn send_off_who_cannot_wait(
     }
     let latest_s = books.latest_s(&fleet.world.uavs);
     let worst = fleet.worst_case(cells, books);
-    let leaves = who_leaves(low, cells.len());
+    let goes = who_goes(low, flights);
     for uav in fleet.world.active() {
-        if leaves[uav.id.index()] || uav.id == aggregator.id {
+        if goes[uav.id.index()] || uav.id == aggregator.id {
             continue;
         }
         let wait_s = latest_s - books.elapsed_s(uav.id);

@@ -6,9 +6,10 @@ use crate::decide::allocation::RoundProgress;
 use crate::decide::association::{CellOutcome, DeviceOutcome, RoundOutcome};
 use crate::method::Method;
 use crate::record::{EventKind, RoundRecord, Sightings};
-use crate::vocabulary::{EnergyItem, Quality};
+use crate::vocabulary::{Energy, EnergyItem, Quality};
 
 use super::Simulation;
+use super::outlook::RoundCost;
 use super::stage::RoundWork;
 
 /// A round that is over.
@@ -22,14 +23,6 @@ pub(crate) struct ClosedRound {
 }
 
 impl ClosedRound {
-    /// What the round's work took, whoever came and went meanwhile.
-    fn work_j(&self) -> f64 {
-        let flight =
-            |item: &EnergyItem| matches!(item, EnergyItem::Move | EnergyItem::ReturnFlight);
-        let work = EnergyItem::spent().filter(|item| !flight(item));
-        work.map(|item| self.record.energy.get(item)).sum()
-    }
-
     /// What the controller hears of it.
     pub(crate) fn outcome(&self) -> RoundOutcome<'_> {
         RoundOutcome {
@@ -37,7 +30,7 @@ impl ClosedRound {
             before: self.before,
             after: self.after,
             covered: self.record.covered,
-            energy_j: self.work_j(),
+            energy_j: work_j(&self.record.energy),
             time_s: self.time_s,
             model_change: self.record.model_change,
             cells: &self.cells,
@@ -46,13 +39,20 @@ impl ClosedRound {
     }
 }
 
+/// What a round's work took, whoever came and went meanwhile.
+fn work_j(energy: &Energy) -> f64 {
+    let flight = |item: &EnergyItem| matches!(item, EnergyItem::Move | EnergyItem::ReturnFlight);
+    let work = EnergyItem::spent().filter(|item| !flight(item));
+    work.map(|item| energy.get(item)).sum()
+}
+
 impl Simulation {
     pub(super) fn test_and_record(
         &mut self,
         work: RoundWork,
         method: &mut Method,
     ) -> Result<ClosedRound, Error> {
-        let (fleet, learning) = (&self.fleet, &mut self.learning);
+        let (fleet, learning) = (&mut self.fleet, &mut self.learning);
         let mut books = work.books;
         let test = learning.evaluator.test(&learning.global_model)?;
         let finite = |model: &[f32]| model.iter().all(|weight| weight.is_finite());
@@ -71,6 +71,20 @@ impl Simulation {
             });
         }
         let energy = books.total_energy();
+        if fleet.weighs_flights(method) {
+            let cost = RoundCost {
+                seconds: work.time_s,
+                joules: work_j(&energy),
+                uavs: work
+                    .coverage
+                    .cells
+                    .iter()
+                    .filter(|cell| !cell.is_empty())
+                    .count() as f64,
+            };
+            let cost = Some(cost).filter(|_| work.merged_anything);
+            fleet.outlook.note(after.accuracy, cost);
+        }
         self.cumulative_energy_j += energy.spent_j();
         let selected = work.cells.iter().map(|cell| cell.devices.len()).sum();
         let uavs = books.close(&fleet.world, &work.coverage, work.cells);

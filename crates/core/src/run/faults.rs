@@ -73,11 +73,15 @@ impl Fleet {
         let struck: Vec<_> = self.losses(Moment::Edge).collect();
         let mut leaving = Vec::new();
         for (id, at, warned) in struck {
-            if !now(id, at) || !self.world.uavs[id.index()].is_active() {
+            let uav = &self.world.uavs[id.index()];
+            if !now(id, at) || !uav.is_airborne() {
                 continue;
             }
-            if warned {
+            if warned && uav.is_active() {
                 leaving.push(Leaver::for_good(id));
+            } else if warned {
+                // It carries nothing and keeps nobody waiting.
+                self.send_home(&[Leaver::for_good(id)], books);
             } else {
                 self.lose_suddenly(id, Some(&mut cells[id.index()]), books);
             }
@@ -108,7 +112,7 @@ impl Fleet {
         books: &mut Books,
     ) {
         let uav = &mut self.world.uavs[id.index()];
-        if uav.is_active() {
+        if uav.is_airborne() {
             uav.status = Status::Lost;
             let updates_lost = cell.map_or(0, CellWork::go_down);
             books.tell(EventKind::UavLost {

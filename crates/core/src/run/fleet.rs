@@ -4,14 +4,16 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use crate::books::Books;
+use crate::method::Method;
 use crate::nature::Nature;
 use crate::nature::links::{Covered, Ground, RoundLinks};
 use crate::record::EventKind;
-use crate::scenario::{Reserve, ValidScenario, Waiting};
+use crate::scenario::{RedeployWhen, Reserve, ValidScenario, Waiting};
 use crate::vocabulary::{Bill, EnergyItem, TimeItem, UavId};
 use crate::world::{Coverage, Status, Uav, World};
 
 use super::cells::{CellWork, Leaver};
+use super::outlook::Outlook;
 use super::scoring_costs::Probing;
 use super::uav_links::SlowestAsked;
 
@@ -30,6 +32,8 @@ pub(crate) struct Fleet {
     pub(super) round: usize,
     /// UAVs among whom the area was last divided.
     pub(super) deployed: Vec<UavId>,
+    /// How the run goes, where flights are weighed by that.
+    pub(super) outlook: Outlook,
     /// Links between UAVs that a fault has cut in this round.
     pub(super) failed_links: HashSet<[u32; 2]>,
     /// What the method's looks at models take in this round.
@@ -55,10 +59,16 @@ impl Fleet {
             update_bits,
             sample_bits,
             round: 0,
+            outlook: Outlook::default(),
             failed_links: HashSet::new(),
             probing: Probing::default(),
             slowest_links: Mutex::default(),
         }
+    }
+
+    /// Whether the method's UAVs move only if that is worth it.
+    pub(super) fn weighs_flights(&self, method: &Method) -> bool {
+        self.scenario.redeploy.when == RedeployWhen::Worthwhile && method.redeployment.moves()
     }
 
     /// The books of the coming round.
@@ -136,20 +146,21 @@ impl Fleet {
         table
     }
 
-    /// Lets UAVs back in that are due, and returns who they are. When nobody is there, waits for the first to return; none
-    /// when nobody ever will.
+    /// Lets UAVs back in that are due, from their bases or from flights to new positions, and returns who they are. When nobody is
+    /// there, waits for the first of them; none when nobody ever will.
     pub(super) fn let_back_in(&mut self, books: &mut Books) -> Option<Vec<UavId>> {
         if self.world.active().next().is_none() {
             let due = |uav: &Uav| match uav.status {
                 Status::Away { returns_at_s } => Some(returns_at_s),
-                _ => None,
+                Status::Flying { arrives_at_s } => Some(arrives_at_s),
+                Status::Active | Status::Grounded | Status::Lost => None,
             };
             let due = self.world.uavs.iter().filter_map(due);
             let first_s = due.min_by(f64::total_cmp)?;
             let wait_s = first_s - self.world.clock_s;
             if wait_s > 0.0 {
                 books.time.add(TimeItem::Wait, wait_s);
-                books.everybody_away(wait_s);
+                books.nobody_serves(&self.world.uavs, wait_s);
                 self.world.clock_s = first_s;
                 books.tell(EventKind::Waited { until_s: first_s });
             }
@@ -157,18 +168,24 @@ impl Fleet {
         let clock_s = self.world.clock_s;
         let mut back = Vec::new();
         for index in 0..self.world.uavs.len() {
-            let Status::Away { returns_at_s } = self.world.uavs[index].status else {
-                continue;
-            };
-            if returns_at_s <= clock_s {
-                let flight = self.flight_out(&self.world.uavs[index]);
-                let uav = &mut self.world.uavs[index];
-                uav.status = Status::Active;
-                books.recharge(uav, uav.full_j.max(uav.battery_j));
-                // It flew before the round began. Who could not pay for it was grounded, see `send_home`.
-                let _paid = books.spend(uav, EnergyItem::Move, Bill::beside(flight.joules));
-                books.tell(EventKind::UavReturned { uav: uav.id });
-                back.push(uav.id);
+            match self.world.uavs[index].status {
+                Status::Away { returns_at_s } if returns_at_s <= clock_s => {
+                    let flight = self.flight_out(&self.world.uavs[index]);
+                    let uav = &mut self.world.uavs[index];
+                    uav.status = Status::Active;
+                    books.recharge(uav, uav.full_j.max(uav.battery_j));
+                    // It flew before the round began. Who could not pay for it was grounded, see `send_home`.
+                    let _paid = books.spend(uav, EnergyItem::Move, Bill::beside(flight.joules));
+                    books.tell(EventKind::UavReturned { uav: uav.id });
+                    back.push(uav.id);
+                }
+                Status::Flying { arrives_at_s } if arrives_at_s <= clock_s => {
+                    let uav = &mut self.world.uavs[index];
+                    uav.status = Status::Active;
+                    books.tell(EventKind::UavArrived { uav: uav.id });
+                    back.push(uav.id);
+                }
+                _ => {}
             }
         }
         Some(back)
@@ -179,7 +196,7 @@ impl Fleet {
     pub(super) fn send_home(&mut self, leavers: &[Leaver], books: &mut Books) {
         for leaver in leavers {
             let uav = &self.world.uavs[leaver.uav.index()];
-            if !uav.is_active() {
+            if !uav.is_airborne() {
                 continue;
             }
             books.depart(uav.id);
@@ -223,12 +240,12 @@ impl Fleet {
         self.nature.flight_out(uav.id, uav.position)
     }
 
-    /// The sun shone on the UAVs that are there for the last so many seconds.
+    /// The sun shone on the UAVs in the air for the last so many seconds.
     pub(super) fn harvest(&mut self, seconds: f64, books: &mut Books) {
         let clock_s = self.world.clock_s;
         let joules = self.nature.charging.harvest_j(clock_s - seconds, clock_s);
         if joules > 0.0 {
-            let there = self.world.uavs.iter_mut().filter(|uav| uav.is_active());
+            let there = self.world.uavs.iter_mut().filter(|uav| uav.is_airborne());
             there.for_each(|uav| books.harvest(uav, joules));
         }
     }
@@ -355,7 +372,7 @@ impl Fleet {
         books: &mut Books,
     ) {
         let uav = &mut self.world.uavs[uav.index()];
-        if uav.is_active() && !books.spend(uav, item, bill) {
+        if uav.is_airborne() && !books.spend(uav, item, bill) {
             let updates_lost = cell.go_down();
             books.tell(EventKind::UavDepleted {
                 uav: uav.id,

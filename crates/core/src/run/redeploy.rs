@@ -1,4 +1,4 @@
-//! UAVs fly to new positions when one of them left or came back, Eq. (84).
+//! UAVs fly to new positions when one of them left or came back, Eq. (84), if that is worth it.
 
 use crate::books::Books;
 use crate::decide::redeploy::{Fleet as Scene, FleetUav, Move, Redeployment};
@@ -9,28 +9,69 @@ use crate::vocabulary::{Bill, EnergyItem, UavId};
 
 use super::cells::{CellWork, Leaver, who_leaves};
 use super::fleet::Fleet;
+use super::learning::Learning;
 
-/// First stage of Algorithm 4, for the UAVs that stay. Returns how long each UAV flies, s.
+/// Who flies to new positions in a round.
+pub(super) struct Flights {
+    /// How long each UAV flew, s, while everybody waited.
+    pub(super) flown_s: Vec<f64>,
+    /// Flights of those who set off when they have handed over, while the others go on.
+    pub(super) due: Vec<Move>,
+}
+
+/// First stage of Algorithm 4, for the UAVs that stay.
 pub(super) fn redeploy(
     fleet: &mut Fleet,
+    learning: &Learning,
     cells: &mut [CellWork],
     leaving: &[Leaver],
     redeployment: &mut dyn Redeployment,
     books: &mut Books,
-) -> Vec<f64> {
-    let mut flown_s = vec![0.0; cells.len()];
-    let staying = fleet.world.active().map(|uav| uav.id);
+) -> Flights {
+    let mut flights = Flights {
+        flown_s: vec![0.0; cells.len()],
+        due: Vec::new(),
+    };
+    if !redeployment.moves() {
+        return flights;
+    }
+    let in_the_air = fleet.world.uavs.iter().filter(|uav| uav.is_airborne());
     let leaves = who_leaves(leaving, cells.len());
+    let staying = in_the_air.map(|uav| uav.id);
     let staying: Vec<UavId> = staying.filter(|id| !leaves[id.index()]).collect();
-    let due = match fleet.scenario.redeploy.when {
-        RedeployWhen::OnChange => staying != fleet.deployed,
+    let changed = staying != fleet.deployed;
+    let rule = fleet.scenario.redeploy.when;
+    let due = match rule {
+        RedeployWhen::Worthwhile => changed || fleet.outlook.asks_again_in(fleet.round),
+        RedeployWhen::OnChange => changed,
         RedeployWhen::EveryRound => true,
     };
     if !due {
-        return flown_s;
+        return flights;
     }
-    let moves = moves(fleet, cells, &staying, redeployment, books);
+    let mut moves = moves(fleet, cells, &staying, redeployment, books);
+    if rule == RedeployWhen::Worthwhile {
+        moves = fleet.worthwhile(moves, learning, leaving, &staying, books);
+        let since = fleet.outlook.stayed_since.filter(|_| !changed);
+        let stayed = moves.is_empty().then(|| since.unwrap_or(fleet.round));
+        fleet.outlook.stayed_since = stayed;
+    }
     fleet.deployed = staying;
+    match fleet.scenario.redeploy.wait {
+        true => fly_now(fleet, &moves, cells, &mut flights, books),
+        false => flights.due = moves,
+    }
+    flights
+}
+
+/// Everybody who moves does so now, and the others wait.
+fn fly_now(
+    fleet: &mut Fleet,
+    moves: &[Move],
+    cells: &mut [CellWork],
+    flights: &mut Flights,
+    books: &mut Books,
+) {
     for flight in moves {
         let index = flight.uav.index();
         let bill = Bill::new(flight.seconds, flight.energy_j);
@@ -41,15 +82,15 @@ pub(super) fn redeploy(
             continue;
         }
         uav.position = flight.to;
-        flown_s[index] = flight.seconds;
+        flights.flown_s[index] = flight.seconds;
         books.tell(EventKind::UavMoved {
             uav: flight.uav,
             from_m: flight.from,
             to_m: flight.to,
             energy_j: flight.energy_j,
+            arrives_at_s: None,
         });
     }
-    flown_s
 }
 
 fn moves(
@@ -71,8 +112,11 @@ fn moves(
             altitude_m: uav.altitude_m,
             coverage_radius_m: uav.coverage_radius_m,
             cruise: fleet.nature.airframe(*id).cruise,
-            // A metre away from here may be a metre farther from home: it is paid twice.
-            spare_j: ((uav.battery_j - needed_j - slack_j) / 2.0).max(0.0),
+            // A metre away from here may be a metre farther from home: it is paid twice. Who is in flight ends it first.
+            spare_j: match uav.is_active() {
+                true => ((uav.battery_j - needed_j - slack_j) / 2.0).max(0.0),
+                false => 0.0,
+            },
             tx_power_w: uav.tx_power_w,
         }
     };
@@ -95,7 +139,10 @@ fn moves(
     let seed = fleet.scenario.seed;
     let mut rng = stream(seed, Stream::Redeployment, round as u64, 0);
     let mut moves = redeployment.redeploy(&scene, &mut rng);
-    moves.retain(|flight| fleet.gets_home_after(flight, &uavs));
+    moves.retain(|flight| {
+        let uav = &fleet.world.uavs[flight.uav.index()];
+        uav.is_active() && fleet.gets_home_after(flight, &uavs)
+    });
     moves
 }
 

@@ -15,6 +15,7 @@ use crate::{Error, checkpoint};
 use super::Simulation;
 use super::fleet::Fleet;
 use super::learning::Learning;
+use super::outlook::Outlook;
 use super::schedule::scheduler;
 use super::scoring::Scoring;
 
@@ -35,6 +36,7 @@ pub(super) struct SavedRun<'a> {
     global_model: Cow<'a, [f32]>,
     cumulative_energy_j: f64,
     deployed: Cow<'a, [UavId]>,
+    outlook: Cow<'a, Outlook>,
     stale_models: Cow<'a, BTreeMap<UavId, Vec<f32>>>,
     residuals: Cow<'a, Residuals>,
     /// CBOR, because events are written as flat tagged objects, which only a self-describing format reads back.
@@ -119,6 +121,7 @@ impl Simulation {
             sample_bits: _,
             round,
             deployed,
+            outlook,
             failed_links: _,
             probing: _,
             slowest_links: _,
@@ -148,6 +151,7 @@ impl Simulation {
             global_model: Cow::Borrowed(global_model),
             cumulative_energy_j: *cumulative_energy_j,
             deployed: Cow::Borrowed(deployed),
+            outlook: Cow::Borrowed(outlook),
             stale_models: Cow::Borrowed(stale_models),
             residuals: Cow::Borrowed(air.residuals()),
             records: record_bytes,
@@ -203,6 +207,9 @@ impl Simulation {
         if !(self.learning.air).could_have_kept(&saved.residuals, devices, uavs, parameters) {
             return Err(misfit("codec", "of other senders or models"));
         }
+        if !saved.outlook.fits(saved.round, uavs, devices) {
+            return Err(misfit("outlook", "of other rounds, UAVs or devices"));
+        }
         let restored = saved.schedule.map(|saved| {
             let mut new = scheduler(method.schedule, uavs);
             new.restore(&saved, uavs, devices, parameters)?;
@@ -214,6 +221,7 @@ impl Simulation {
         self.scheduler = restored;
         self.fleet.round = saved.round;
         self.fleet.deployed = saved.deployed.into_owned();
+        self.fleet.outlook = saved.outlook.into_owned();
         self.learning.quality = saved.quality;
         self.learning.scoring = saved.scoring.into_owned();
         self.learning.global_model = saved.global_model.into_owned();

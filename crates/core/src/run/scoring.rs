@@ -30,6 +30,11 @@ pub(super) struct Scoring {
 }
 
 impl Scoring {
+    /// Softmax outputs of each device's last local model on samples of its own; empty before it trained.
+    pub(super) fn told(&self) -> &[Vec<f32>] {
+        &self.outputs
+    }
+
     /// Whether there are personal models to compare with.
     pub(super) fn is_ready(&self) -> bool {
         !self.personal_models.is_empty()

@@ -316,11 +316,15 @@ fn uav(row: &Row) -> Result<UavRecord, Error> {
             "away" => Status::Away {
                 returns_at_s: f64::NAN,
             },
+            // That of its setting off says when it arrives.
+            "flying" => Status::Flying {
+                arrives_at_s: f64::NAN,
+            },
             "grounded" => Status::Grounded,
             "lost" => Status::Lost,
             other => {
                 return Err(row.refuse(format!(
-                    "`status` is {other:?}, allowed: active, away, grounded, lost"
+                    "`status` is {other:?}, allowed: active, away, flying, grounded, lost"
                 )));
             }
         },
@@ -339,7 +343,7 @@ fn uav(row: &Row) -> Result<UavRecord, Error> {
     })
 }
 
-/// Fills in when UAVs that are away return.
+/// Fills in when UAVs that are away return, and when those in flight arrive.
 fn tell_returns(records: &mut [RoundRecord]) {
     let mut returns = HashMap::new();
     for record in records {
@@ -347,16 +351,23 @@ fn tell_returns(records: &mut [RoundRecord]) {
             if let EventKind::UavLeft {
                 uav,
                 returns_at_s: Some(at_s),
+            }
+            | EventKind::UavMoved {
+                uav,
+                arrives_at_s: Some(at_s),
+                ..
             } = event.kind
             {
                 returns.insert(uav, at_s);
             }
         }
         for uav in &mut record.uavs {
-            if let (Status::Away { returns_at_s }, Some(&at_s)) =
-                (&mut uav.status, returns.get(&uav.uav))
+            if let (
+                Status::Away { returns_at_s: at_s } | Status::Flying { arrives_at_s: at_s },
+                Some(&known_s),
+            ) = (&mut uav.status, returns.get(&uav.uav))
             {
-                *returns_at_s = at_s;
+                *at_s = known_s;
             }
         }
     }

@@ -83,8 +83,10 @@ pub enum P1Objective {
 pub struct Redeploy {
     /// Who finds the new positions.
     pub method: RedeployMethod,
-    /// When it is asked.
+    /// When UAVs move.
     pub when: RedeployWhen,
+    /// Whether everybody waits until the last has arrived; otherwise the others go on, and who flies serves again on arrival.
+    pub wait: bool,
     /// Worth of coverage (λ_8).
     pub coverage_weight: f64,
     /// Price of a kilojoule of flight (λ_9).
@@ -112,10 +114,12 @@ pub enum RedeployMethod {
     MarginalGains,
 }
 
-/// When new positions are looked for.
+/// When UAVs move to new positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RedeployWhen {
+    /// After a UAV left, was lost or came back, if what that brings until the target is reached is more than what it takes.
+    Worthwhile,
     /// After a UAV left, was lost or came back.
     OnChange,
     /// In every global round.
@@ -126,7 +130,8 @@ impl Default for Redeploy {
     fn default() -> Self {
         Self {
             method: RedeployMethod::Auto,
-            when: RedeployWhen::OnChange,
+            when: RedeployWhen::Worthwhile,
+            wait: false,
             coverage_weight: 1.0,
             movement_weight: 0.005,
             margin_m: None,

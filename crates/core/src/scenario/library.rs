@@ -27,6 +27,7 @@ library![
     "parade",
     "harbour",
     "convoy",
+    "shelters",
 ];
 
 /// Every field with a comment; equals [`Scenario::default`].

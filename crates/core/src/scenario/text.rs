@@ -97,6 +97,8 @@ mod tests {
             fields,
             [
                 "name",
+                "redeploy.wait",
+                "redeploy.when",
                 "stop.max_rounds",
                 "training.learning_rate",
                 "uavs.base_m",

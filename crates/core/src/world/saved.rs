@@ -107,8 +107,12 @@ impl World {
         };
         let impossible = |amount: f64| !(amount >= 0.0 && amount.is_finite());
         let odd_uav = |uav: &SavedUav| {
-            let odd_return =
-                matches!(uav.status, Status::Away { returns_at_s } if impossible(returns_at_s));
+            let odd_return = match uav.status {
+                Status::Away { returns_at_s: at_s } | Status::Flying { arrives_at_s: at_s } => {
+                    impossible(at_s)
+                }
+                Status::Active | Status::Grounded | Status::Lost => false,
+            };
             outside(&uav.position)
                 || impossible(uav.battery_j)
                 || impossible(uav.full_j)

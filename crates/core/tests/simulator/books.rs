@@ -20,14 +20,21 @@ proptest! {
         method in prop_oneof![Just("hfl"), Just("direct_drop"), Just("cfed"), Just("hfedat"), Just("fixed_threshold")],
         waiting in prop_oneof![Just("hover"), Just("free")],
         redeploy in prop_oneof![Just("none"), Just("two_stage"), Just("joint_greedy"), Just("marginal_gains")],
+        when in prop_oneof![Just("worthwhile"), Just("on_change"), Just("every_round")],
+        wait: bool,
         fault in prop_oneof![
             Just(""),
             Just("{kind=\"loss\", uav=0, round=2, moment=\"edge\"}"),
             Just("{kind=\"loss\", uav=0, round=2, moment=\"aggregating\"}"),
             Just("{kind=\"drain\", uav=0, round=2}"),
+            // The others may be in flight when the next is struck.
+            Just("{kind=\"loss\", uav=0, round=1}, {kind=\"loss\", uav=1, round=2}"),
+            Just("{kind=\"loss\", uav=0, round=1}, {kind=\"loss\", uav=1, round=2, moment=\"edge\", warned=true}"),
+            Just("{kind=\"loss\", uav=0, round=1}, {kind=\"leak\", uav=1, from=2, until=9, power_w=3e4}"),
             Just("{kind=\"leak\", uav=0, from=1, until=9, power_w=300}"),
         ],
     ) {
+        let fault = fault.replace("uav=1", &format!("uav={}", (uavs - 1).min(1)));
         let scenario = tiny(&[
             &format!("seed={seed}"),
             &format!("uavs.battery_j={}", battery_kj * 1e3),
@@ -37,7 +44,7 @@ proptest! {
             &format!("uavs.reserve={reserve}"),
             &format!("uavs.coverage_radius_m={radius_m}"),
             &format!("method={method}"),
-            &format!("redeploy.method={redeploy}"),
+            &format!("redeploy={{method={redeploy:?}, when={when:?}, wait={wait}}}"),
             &format!("faults=[{fault}]"),
             &format!("uavs.waiting={waiting}"),
             "stop.max_rounds=5",

@@ -250,6 +250,7 @@ proptest! {
         bandwidth in 1e4..1e6f64,
         recharge_w in prop_oneof![Just(0.0), 1e3..1e6f64],
         redeploy in prop_oneof![Just("none"), Just("marginal_gains")],
+        wait: bool,
     ) {
         let outcome = run(&tiny(&[
             &format!("seed={seed}"),
@@ -257,7 +258,7 @@ proptest! {
             &format!("uavs.battery_j={}", battery_kj * 1e3),
             &format!("uavs.bandwidth_up_hz=[{bandwidth}, {bandwidth}]"),
             &format!("uavs.recharge_w={recharge_w}"),
-            &format!("redeploy.method={redeploy}"),
+            &format!("redeploy={{method={redeploy:?}, when=\"on_change\", wait={wait}}}"),
             &format!("faults=[{{kind=\"drain\", uav={}, round={round}}}]", drained % uavs),
         ]), 2);
         prop_assert_eq!(outcome.summary.updates_lost, 0);
@@ -294,7 +295,7 @@ fn a_uav_that_returns_serves_again_and_everybody_is_placed_anew() {
     let quick = [
         "uavs.speed_mps=1000",
         "uavs.recharge_w=1e6",
-        "redeploy.method=marginal_gains",
+        "redeploy={method=\"marginal_gains\", when=\"on_change\", wait=true}",
         "stop.max_rounds=30",
         "devices.count=60",
         "uavs.bandwidth_up_hz=[1e5, 1e5]",
@@ -320,7 +321,7 @@ fn the_others_move_to_cover_for_a_lost_uav() {
     let loss = "{kind=\"loss\", uav=3, round=2}";
     let more = ["devices.count=150", "data.data_volume=600"];
     let covered = |method: &str| {
-        let redeploy = format!("redeploy.method={method}");
+        let redeploy = format!("redeploy={{method={method:?}, when=\"on_change\", wait=true}}");
         let outcome = with(loss, &[&more[..], &[&redeploy]].concat());
         let [_, second, third] = &outcome.records[..] else {
             panic!()
@@ -372,7 +373,7 @@ fn every_departure_makes_the_others_move() {
         format!("{{kind=\"leak\", uav=3, from=1, until=1, power_w={nearly_all_w:?}}}"),
     ];
     for departure in departures {
-        let redeploy = "redeploy.method=marginal_gains";
+        let redeploy = "redeploy={method=\"marginal_gains\", when=\"on_change\"}";
         let outcome = with(
             &departure,
             &[redeploy, "devices.count=150", "data.data_volume=600"],

@@ -44,7 +44,7 @@ fn a_method_is_named_by_what_replaces_its_parts() {
                 "method=cehfed",
                 "association.kind=quota",
                 "allocation.kind=p1",
-                "redeploy.method=two_stage",
+                "redeploy.method=marginal_gains",
             ],
             "cehfed",
         ),
@@ -125,6 +125,7 @@ fn nobody_moves_when_told_to_stay() {
                 &[
                     settings,
                     &["devices.count=150", "data.data_volume=600", loss],
+                    &["redeploy.when=on_change"],
                 ]
                 .concat(),
             ),

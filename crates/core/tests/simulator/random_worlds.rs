@@ -102,6 +102,8 @@ fn oddity() -> impl Strategy<Value = String> {
         number("weights.time", 1e-6, 1e6),
         number("redeploy.coverage_weight", 1e-6, 1e6),
         number("redeploy.movement_weight", 1e-6, 1e6),
+        one_of("redeploy.when", &["on_change", "every_round"]),
+        one_of("redeploy.wait", &["true"]),
         one_of("uavs.recharge_w", &["0"]),
         one_of("uavs.hover_power_w", &["0"]),
         one_of("uavs.move_power_w", &["0"]),

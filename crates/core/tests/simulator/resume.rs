@@ -11,7 +11,7 @@ use aerofed::run_folder::RunFolder;
 use aerofed::{Error, Method, Simulation, ValidScenario};
 
 /// Worlds in which as much as possible is carried from round to round.
-const WORLDS: [&[&str]; 4] = [
+const WORLDS: [&[&str]; 5] = [
     &["mobility.hop_probability=0.5", "stop.max_rounds=5"],
     &[
         "allocation={kind=\"p1\"}",
@@ -34,6 +34,17 @@ const WORLDS: [&[&str]; 4] = [
         "mobility={kind=\"random_waypoint\", speed_mps=[10, 40], pause_s=[0, 60]}",
         "uavs.bandwidth_up_hz=[1e3, 2e3]",
         "stop.max_rounds=4",
+    ],
+    // UAVs are in flight for several rounds, and flights are weighed.
+    &[
+        "redeploy={method=\"marginal_gains\", when=\"worthwhile\"}",
+        "devices.count=60",
+        "mobility.kind=static",
+        "weights={energy=0, time=1}",
+        "uavs.bandwidth_up_hz=[1e3, 2e3]",
+        "uavs.battery_j=1e9",
+        "faults=[{kind=\"loss\", uav=0, round=2}]",
+        "stop={max_rounds=8, target_accuracy=0.95}",
     ],
 ];
 

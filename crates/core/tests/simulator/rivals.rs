@@ -119,6 +119,7 @@ fn only_cehfed_and_its_variant_move_after_a_loss_unasked() {
         let scenario = tiny(&[
             &format!("method={method}"),
             &format!("redeploy.method={redeploy}"),
+            "redeploy.when=on_change",
             "faults=[{kind=\"loss\", uav=3, round=2}]",
             "devices.count=150",
             "data.data_volume=600",

@@ -9,13 +9,14 @@ use aerofed::record::{EventKind, Part};
 use aerofed::run_folder::{RunFolder, RunLog};
 
 /// A loss, a move after it, a drained UAV that charges and returns, a crashed device.
-const EVENTFUL: [&str; 7] = [
+const EVENTFUL: [&str; 8] = [
     "stop.max_rounds=20",
     "redeploy.method='marginal_gains'",
     "uavs.speed_mps=1000",
     "uavs.recharge_w=1e6",
     "uavs.bandwidth_up_hz=[1e5, 1e5]",
     "mobility.kind=static",
+    "redeploy.when=on_change",
     "faults=[{kind='loss', uav=2, round=2}, {kind='drain', uav=1, round=3}, \
       {kind='device_crash', device=0, from=1, until=8}]",
 ];
@@ -47,6 +48,7 @@ fn a_run_with_every_kind_of_trouble_is_read_back_to_the_last_bit() {
     };
     happened(|kind| matches!(kind, EventKind::UavLost { .. }));
     happened(|kind| matches!(kind, EventKind::UavMoved { .. }));
+    happened(|kind| matches!(kind, EventKind::UavArrived { .. }));
     happened(|kind| matches!(kind, EventKind::UavLeft { .. }));
     happened(|kind| matches!(kind, EventKind::UavReturned { .. }));
     let seen = &told.records[0].devices;

@@ -75,11 +75,15 @@ const AGENTS_OF_A_CROWD: &[&str] = &[
 
 /// Flying costs next to nothing, and devices move away every round.
 const SEARCHING: &[&str] = &[
+    "redeploy.when=on_change",
     "redeploy.method=marginal_gains",
     "redeploy.movement_weight=1e-6",
     "devices.count=60",
     "data.data_volume=240",
 ];
+
+/// Whatever flights take, they are made.
+const ON_CHANGE: &[&str] = &["redeploy.when=on_change"];
 
 #[rustfmt::skip]
 const FIELDS: &[Field] = &[
@@ -124,9 +128,8 @@ const FIELDS: &[Field] = &[
     field("allocation.c1", &["allocation.c1=1"], Records, "rhfed", &[]),
     field("allocation.estimate", &["allocation.estimate=false"], Records, "rhfed", &[]),
     field("redeploy.method", &["redeploy.method=marginal_gains"], Records, "hfl", &[]),
-    field("redeploy.when", &["redeploy.when=every_round"], Records, "hfl", SEARCHING),
-    field("redeploy.coverage_weight", &["redeploy.coverage_weight=0"], Records, "cehfed", &[]),
-    field("redeploy.movement_weight", &["redeploy.movement_weight=1000"], Records, "cehfed", &[]),
+    field("redeploy.coverage_weight", &["redeploy.coverage_weight=0"], Records, "cehfed", ON_CHANGE),
+    field("redeploy.movement_weight", &["redeploy.movement_weight=1000"], Records, "cehfed", ON_CHANGE),
     field("redeploy.margin_m", &["redeploy.margin_m=2000"], Records, "hfl", SEARCHING),
     field("redeploy.relay_m", &["redeploy.relay_m=2000"], Records, "hfl", SEARCHING),
     field("methods.ahfed.epsilon", &["methods.ahfed.epsilon=0.5"], Records, "ahfed", &[]),

@@ -13,6 +13,8 @@ pub(super) fn sign(kind: &EventKind) -> &'static str {
         EventKind::UavReturned { .. } => "returned",
         EventKind::UavDepleted { .. } | EventKind::UavLost { .. } => "lost",
         EventKind::UavMoved { .. } => "moved",
+        EventKind::UavArrived { .. } => "arrived",
+        EventKind::FlightsWeighed { .. } => "weighed",
         _ => "other",
     }
 }
@@ -25,6 +27,7 @@ pub(super) fn uav(kind: &EventKind) -> Option<UavId> {
         | EventKind::UavReturned { uav }
         | EventKind::UavDepleted { uav, .. }
         | EventKind::UavMoved { uav, .. }
+        | EventKind::UavArrived { uav }
         | EventKind::UavLost { uav, .. }
         | EventKind::UavDrained { uav, .. }
         | EventKind::DevicesOutOfReach { uav, .. }
@@ -73,13 +76,45 @@ pub(super) fn words(event: &Event) -> String {
             from_m,
             to_m,
             energy_j,
+            arrives_at_s,
         } => {
             let way = match from_m.distance(*to_m) {
                 metres if metres < 999.5 => format!("{metres:.0} m"),
                 metres => format!("{:.1} km", metres / 1e3),
             };
             let cost = energy(*energy_j);
-            format!("UAV {} moved {way} for {cost}", uav.0)
+            match arrives_at_s {
+                None => format!("UAV {} moved {way} for {cost}", uav.0),
+                Some(at_s) => format!(
+                    "UAV {} set off for a place {way} away for {cost}, there at {}",
+                    uav.0,
+                    duration(*at_s)
+                ),
+            }
+        }
+        EventKind::UavArrived { uav } => format!("UAV {} is at its new position", uav.0),
+        EventKind::FlightsWeighed {
+            worthwhile,
+            flights,
+            flight_s,
+            flight_j,
+            saved_s,
+            saved_j,
+            rounds_left,
+        } => {
+            let (decided, take, bring) = match (worthwhile, flights) {
+                (true, 1) => ("moved", "takes", "brings"),
+                (true, _) => ("moved", "take", "bring"),
+                (false, _) => ("stayed", "would take", "would bring"),
+            };
+            format!(
+                "{decided}: {} {take} {} and {}, and {bring} {} and {} in the {rounds_left:.0} rounds to the target",
+                counted(*flights, "flight"),
+                duration(*flight_s),
+                energy(*flight_j),
+                signed(*saved_s, duration),
+                signed(*saved_j, energy),
+            )
         }
         EventKind::UavLost { uav, updates_lost } => {
             format!("UAV {} was lost, with {}", uav.0, updates(*updates_lost))
@@ -144,6 +179,14 @@ pub(super) fn words(event: &Event) -> String {
     }
 }
 
+/// A number whose unit is for positive ones.
+fn signed(number: f64, words: fn(f64) -> String) -> String {
+    match number < 0.0 {
+        true => format!("-{}", words(-number)),
+        false => words(number),
+    }
+}
+
 fn updates(number: usize) -> String {
     match number {
         0 => "no update of a device".into(),
@@ -203,8 +246,47 @@ mod tests {
                     from_m: Point::new(0.0, 0.0),
                     to_m: Point::new(3_000.0, 4_000.0),
                     energy_j: 40_000.0,
+                    arrives_at_s: None,
                 },
                 "UAV 3 moved 5.0 km for 40.0 kJ",
+            ),
+            (
+                EventKind::UavMoved {
+                    uav,
+                    from_m: Point::new(0.0, 0.0),
+                    to_m: Point::new(3_000.0, 4_000.0),
+                    energy_j: 40_000.0,
+                    arrives_at_s: Some(300.0),
+                },
+                "UAV 3 set off for a place 5.0 km away for 40.0 kJ, there at 5 min 0 s",
+            ),
+            (
+                EventKind::UavArrived { uav },
+                "UAV 3 is at its new position",
+            ),
+            (
+                EventKind::FlightsWeighed {
+                    worthwhile: false,
+                    flights: 2,
+                    flight_s: 41.0,
+                    flight_j: 12_000.0,
+                    saved_s: 3.0,
+                    saved_j: -1_500.0,
+                    rounds_left: 20.4,
+                },
+                "stayed: 2 flights would take 41.0 s and 12.0 kJ, and would bring 3.0 s and -1.50 kJ in the 20 rounds to the target",
+            ),
+            (
+                EventKind::FlightsWeighed {
+                    worthwhile: true,
+                    flights: 1,
+                    flight_s: 41.0,
+                    flight_j: 12_000.0,
+                    saved_s: 300.0,
+                    saved_j: 150_000.0,
+                    rounds_left: 200.0,
+                },
+                "moved: 1 flight takes 41.0 s and 12.0 kJ, and brings 5 min 0 s and 150 kJ in the 200 rounds to the target",
             ),
             (
                 EventKind::UavLost {

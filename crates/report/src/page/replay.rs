@@ -93,7 +93,7 @@ struct FrameEvent {
     /// The flight of somebody who moves or leaves: places from the first to the last.
     way: Vec<[i32; 2]>,
     /// When somebody who leaves will be back.
-    returns_at_s: Option<f64>,
+    there_at_s: Option<f64>,
     text: String,
 }
 
@@ -229,6 +229,7 @@ impl View<'_> {
             Status::Away { .. } => 1,
             Status::Grounded => 2,
             Status::Lost => 3,
+            Status::Flying { .. } => 4,
         };
         FrameUav(
             x,
@@ -268,8 +269,9 @@ impl View<'_> {
                 },
                 _ => Vec::new(),
             };
-            let returns_at_s = match event.kind {
+            let there_at_s = match event.kind {
                 EventKind::UavLeft { returns_at_s, .. } => returns_at_s.map(precise),
+                EventKind::UavMoved { arrives_at_s, .. } => arrives_at_s.map(precise),
                 _ => None,
             };
             let over = event.edge_round as f64 / record.edge_rounds.max(1) as f64;
@@ -278,7 +280,7 @@ impl View<'_> {
                 uav: events::uav(&event.kind).and_then(|uav| self.place(uav)),
                 at: short(over.min(1.0)),
                 way,
-                returns_at_s,
+                there_at_s,
                 text: events::words(event),
             }
         });

@@ -102,9 +102,10 @@ impl RedeploymentPart {
     #[must_use]
     pub fn describe(self) -> Described {
         let search: &[&str] = &[
-            "redeploy.when",
             "redeploy.coverage_weight",
             "redeploy.movement_weight",
+            // What flights are weighed by.
+            "weights",
         ];
         let (name, reads, does) = match self {
             Self::None => ("none", &[][..], "its UAVs stay where they are"),

@@ -331,6 +331,12 @@ impl Round<'_, '_> {
         self.pay_for_looking_at_the_model();
         let round_s = self.books.time.get(TimeItem::Wait) + time_s;
         self.send_off_who_cannot_wait(round_s);
+        // Nobody sets off here, but another schedule may have run before.
+        let span = (self.began_s - self.books.time.get(TimeItem::Wait), round_s);
+        let checks_energy = self.decisions.checks_energy;
+        let cells = &self.passes.cells;
+        let unable = (self.fleet).fly_on(span, cells, checks_energy, &mut self.books);
+        self.fleet.send_home(&unable, &mut self.books);
         self.books.end_round(&mut self.fleet.world.uavs, round_s);
         let cells = &mut self.passes.cells;
         self.fleet.leak(time_s, cells, &mut self.books);

@@ -1,0 +1,159 @@
+//! Draws the worlds and faults of `experiments/flights.toml`: five worlds, four faults in each.
+//!
+//! `cargo run --release -p aerofed-experiment --example draw_flights > crates/experiment/experiments/flights.toml`
+//!
+//! Another number as argument draws others: the rule that decides about flights was tuned on those of 1, 2 and 3, and the file holds
+//! those of 20. Nothing was drawn again because of what came out.
+
+use aerofed::seed::{Random, Stream, stream};
+use rand::RngExt;
+
+const WORLDS: u64 = 5;
+const FAULTS: u64 = 4;
+/// What the file holds.
+const SHOWN: u64 = 20;
+
+const HEAD: &str = r#"# Flights that pay: 20 random faults in five random worlds, short and long trainings. Do UAVs move when that pays, and stay when it does not?
+# Made by `cargo run --release -p aerofed-experiment --example draw_flights`; the regret of each rule is `scripts/flight_regret.py OUT`.
+
+name = "flights"
+title = "Flights that pay"
+caption = """Five worlds drawn at random (area, fleet, bandwidths, processors, mobility, labels, model), in each four faults (a UAV is lost, leaves for good, or leaves to charge). CEHFed,
+whose UAVs move if that is worth it ('worthwhile', while the others go on), after every change ('always', and everybody waits), or never. Short trainings have learning rate 0.05 and go to 80 %,
+long ones 0.001 and 60 %; mean test accuracy of three rounds."""
+methods = [
+    "worthwhile=cehfed",
+    "always=cehfed:redeploy.when=on_change,redeploy.wait=true",
+    "never=cehfed:redeploy.method=none",
+]
+seeds = 1
+
+[scenario]
+stop.smooth = 3
+
+[[axes]]
+name = "training"
+points = [
+    { label = "short", target = 0.8, set = ["training.learning_rate=0.05", "stop.max_rounds=150", "stop.target_accuracy=0.8", "stop.targets=[0.8]"] },
+    { label = "long", target = 0.6, set = ["training.learning_rate=0.001", "stop.max_rounds=400", "stop.target_accuracy=0.6", "stop.targets=[0.6]"] },
+]
+
+[[axes]]
+name = "fault"
+points = [
+"#;
+
+const TAIL: &str = r#"]
+
+[quick]
+keep = { training = ["short"] }
+
+[[panels]]
+title = "Time, {training} training"
+kind = "bars"
+each = ["training"]
+x = "fault"
+y = "time_to_target_s"
+
+[[panels]]
+title = "Energy, {training} training"
+kind = "bars"
+each = ["training"]
+x = "fault"
+y = "energy_to_target_j"
+"#;
+
+fn main() {
+    let seed = std::env::args().nth(1).and_then(|text| text.parse().ok());
+    let seed = seed.unwrap_or(SHOWN);
+    print!("{HEAD}");
+    for world in 0..WORLDS {
+        let mut rng = stream(seed, Stream::Sweep, world, 0);
+        let (settings, uavs) = draw_world(world, &mut rng);
+        for fault in 1..=FAULTS {
+            let mut rng = stream(seed, Stream::Sweep, world, fault);
+            let (name, fault) = draw_fault(uavs, &mut rng);
+            let mut all = settings.clone();
+            all.push(format!("faults=[{fault}]"));
+            let set: Vec<String> = all.iter().map(|setting| format!("'{setting}'")).collect();
+            let label = format!("{}: {name}", (b'A' + world as u8) as char);
+            println!("    {{ label = \"{label}\", set = [{}] }},", set.join(", "));
+        }
+    }
+    print!("{TAIL}");
+}
+
+/// Between two numbers, any order of magnitude as likely as another; two digits.
+fn over(rng: &mut Random, least: f64, most: f64) -> f64 {
+    let drawn = least * (most / least).powf(rng.random::<f64>());
+    let digits = 10f64.powf(drawn.log10().floor() - 1.0);
+    (drawn / digits).round() * digits
+}
+
+/// A world, as settings, and how many UAVs it has.
+fn draw_world(world: u64, rng: &mut Random) -> (Vec<String>, u32) {
+    let uavs = rng.random_range(4..=7);
+    let side_m = over(rng, 2e3, 2e4);
+    let radius_m = side_m * rng.random_range(0.22..0.34);
+    let bandwidth = over(rng, 0.002, 0.5);
+    let processors = over(rng, 0.02, 1.0);
+    let up = |hz: f64| format!("{:.0}", hz * bandwidth);
+    let mobility = match rng.random_range(0..4) {
+        0 => "mobility.kind=static".into(),
+        1 => format!("mobility.hop_probability={:.1}", rng.random_range(0.1..0.5)),
+        2 => "mobility.kind=random_waypoint".into(),
+        _ => format!(
+            "mobility={{kind=\"group\", groups={}, radius_m={:.0}}}",
+            rng.random_range(3..=6),
+            side_m / 12.0
+        ),
+    };
+    let labels = match rng.random_range(0..3) {
+        0 => "data.partition.kind=noniid_a",
+        1 => "data.partition.kind=noniid_b",
+        _ => "data.partition={kind=\"dirichlet\", alpha=0.3}",
+    };
+    // One world has the CNN, whose training takes minutes.
+    let model = if world == 0 { "cnn" } else { "logistic" };
+    let settings = vec![
+        format!("model.name={model}"),
+        format!("area={{width_m={side_m:.0}, height_m={side_m:.0}}}"),
+        format!("devices.count={}", rng.random_range(60..=200)),
+        format!(
+            "devices.cpu_hz=[{:.0}, {:.0}]",
+            1e9 * processors,
+            1e10 * processors
+        ),
+        format!("uavs.count={uavs}"),
+        format!("uavs.coverage_radius_m={radius_m:.0}"),
+        format!("uavs.speed_mps={:.0}", rng.random_range(10.0..30.0)),
+        format!("uavs.battery_j={:.0}", over(rng, 5e5, 2e6)),
+        format!("uavs.recharge_w={:.0}", over(rng, 200.0, 2e3)),
+        format!("uavs.bandwidth_up_hz=[{}, {}]", up(20e6), up(100e6)),
+        format!("uavs.bandwidth_down_hz=[{}, {}]", up(20e6), up(100e6)),
+        format!("radio.uav_link_bandwidth_hz={}", up(2e6)),
+        mobility,
+        labels.into(),
+    ];
+    (settings, uavs)
+}
+
+/// A fault, in words and as a table.
+fn draw_fault(uavs: u32, rng: &mut Random) -> (String, String) {
+    let uav = rng.random_range(0..uavs);
+    let round = rng.random_range(2..=12);
+    match rng.random_range(0..3) {
+        0 => (
+            format!("UAV {uav} lost in round {round}"),
+            format!("{{kind=\"loss\", uav={uav}, round={round}, moment=\"edge\"}}"),
+        ),
+        1 => (
+            format!("UAV {uav} leaves for good in round {round}"),
+            format!("{{kind=\"loss\", uav={uav}, round={round}, moment=\"edge\", warned=true}}"),
+        ),
+        _ => (
+            format!("UAV {uav} leaves to charge in round {round}"),
+            format!("{{kind=\"drain\", uav={uav}, round={round}}}"),
+        ),
+    }
+}
