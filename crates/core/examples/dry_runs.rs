@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run --release --example dry_runs -- 1000 cehfed
-//! cargo run --release --example dry_runs -- 1000 cehfed td3.online=false
+//! cargo run --release --example dry_runs -- 1000 cehfed association.kind=td3
 //! ```
 #![allow(clippy::print_stdout, reason = "an example")]
 

@@ -13,7 +13,10 @@ use rayon::prelude::*;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let seeds: u64 = arguments.next().map_or(Ok(1), |seeds| seeds.parse())?;
-    let mut settings = vec!["method=cehfed".to_owned()];
+    let mut settings = vec![
+        "method=cehfed".to_owned(),
+        "association.kind=td3".to_owned(),
+    ];
     settings.extend(arguments);
     let scenario = Scenario::parse(QUICKSTART, &settings)?.check()?;
     println!(

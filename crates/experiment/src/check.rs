@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use aerofed::reading::choices;
 
-use super::description::{ClaimPlan, Description, PanelPlan, PanelX, RedeploymentPlan, SweepAxis};
+use super::description::{
+    ClaimPlan, Description, PanelPlan, PanelX, RedeploymentPlan, RegretPlan, SweepAxis,
+};
 use super::plan::Contender;
 use super::quantity::{About, Quantity};
 use super::redeployment::{ANY_ONE, loss_labels};
@@ -66,6 +68,9 @@ impl Description {
         }
         for (index, claim) in self.claims.iter().enumerate() {
             self.check_claim(claim, &format!("claims[{index}]"))?;
+        }
+        for (index, regret) in self.regrets.iter().enumerate() {
+            self.check_regret(regret, &format!("regrets[{index}]"))?;
         }
         Ok(())
     }
@@ -158,6 +163,39 @@ impl Description {
         }
         if about == About::Loss || (about == About::Curve && !matches!(panel.x, PanelX::Along(_))) {
             return flaw(format!("{field}.y"), "does not fit this `x`");
+        }
+        Ok(())
+    }
+
+    fn check_regret(&self, regret: &RegretPlan, field: &str) -> Result<(), Flaw> {
+        let costs = [
+            Quantity::RoundsToTarget,
+            Quantity::TimeToTargetS,
+            Quantity::EnergyToTargetJ,
+        ];
+        if !costs.contains(&regret.quantity) {
+            return flaw(
+                format!("{field}.quantity"),
+                "allowed: rounds_to_target, time_to_target_s, energy_to_target_j",
+            );
+        }
+        if regret.best_of.is_empty() {
+            return flaw(
+                format!("{field}.best_of"),
+                "empty: name at least one method",
+            );
+        }
+        for label in &regret.best_of {
+            self.check_method(&format!("{field}.best_of"), label)?;
+        }
+        target(&format!("{field}.target"), regret.target)?;
+        let all_have_one =
+            |axis: &SweepAxis| axis.points.iter().all(|point| point.target.is_some());
+        if regret.target.is_none() && !self.axes.iter().any(all_have_one) {
+            return flaw(
+                format!("{field}.target"),
+                "missing, and there are points that have none",
+            );
         }
         Ok(())
     }

@@ -34,6 +34,12 @@
 //! quantity = "time_to_target_s"
 //! target = 0.9
 //! paper = 0.2
+//!
+//! [[regrets]]                      # a table: what each costs more than the best of some, at every point
+//! title = "Time above that of the better one"
+//! quantity = "time_to_target_s"
+//! best_of = ["hfl", "long"]
+//! target = 0.9
 //! ```
 
 use std::collections::BTreeMap;
@@ -85,6 +91,9 @@ pub struct Description {
     /// What the paper says.
     #[serde(default)]
     pub claims: Vec<ClaimPlan>,
+    /// Tables of what contenders cost more than the best of some.
+    #[serde(default)]
+    pub regrets: Vec<RegretPlan>,
     /// What messages call its file.
     #[serde(skip)]
     pub place: String,
@@ -251,6 +260,24 @@ pub struct ClaimPlan {
     /// For values and differences: how far ours may be off, as a share of the paper's.
     #[serde(default = "tenth")]
     pub tolerance: f64,
+}
+
+/// A table of what contenders cost more than the best of some of them, at every point of the axes.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegretPlan {
+    /// What the table shows.
+    pub title: String,
+    /// What a reader must know.
+    #[serde(default)]
+    pub caption: String,
+    /// The cost: rounds, time or energy to the target.
+    pub quantity: Quantity,
+    /// Labels of those of whom the best counts.
+    pub best_of: Vec<String>,
+    /// The accuracy to reach, where points have none of their own.
+    #[serde(default)]
+    pub target: Option<f64>,
 }
 
 fn tenth() -> f64 {

@@ -24,6 +24,7 @@ mod page;
 pub mod plan;
 pub mod quantity;
 pub mod redeployment;
+mod regret;
 pub mod reproduction;
 pub mod results;
 pub mod runner;

@@ -16,6 +16,7 @@ use super::figures::panels;
 use super::losses::study;
 use super::overview::{experiment, tidy_runs};
 use super::plan::{PlannedRun, distinct};
+use super::regret;
 use super::results::{Figure, Results, RunEntry, SCHEMA, Scale, Skipped};
 use super::stored::{StoredRun, word};
 use super::tidy::TidyTables;
@@ -270,6 +271,9 @@ impl Reproduction {
                     )
                 });
                 results.claims.extend(judged);
+                let regrets = description.regrets.iter();
+                let tables = regrets.map(|plan| regret::table(sweep, finished, plan));
+                results.tables.extend(tables);
             }
             if !figure.panels.is_empty() || !figure.maps.is_empty() {
                 results.figures.push(figure);

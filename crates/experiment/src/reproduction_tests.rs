@@ -66,6 +66,12 @@ against = { method = "hfl" }
 quantity = "time_to_target_s"
 target = 0.6
 paper = 0.5
+
+[[regrets]]
+title = "Regret"
+quantity = "time_to_target_s"
+best_of = ["hfl", "long"]
+target = 0.6
 "#;
 
 fn sweep(scale: Scale) -> ExperimentSweep {
@@ -89,6 +95,27 @@ fn made_up(sweep: &ExperimentSweep) -> Finished {
         (case.run.id.clone(), run(seed, &curve))
     };
     sweep.cases.iter().map(run_of).collect()
+}
+
+/// `hfl` takes twice as long as `long` everywhere: 100 % more than the better of the two.
+#[test]
+fn a_table_of_regret_worked_by_hand() {
+    let sweep = sweep(Scale::Paper);
+    let plan = &sweep.description.regrets[0];
+    let table = super::regret::table(&sweep, &made_up(&sweep), plan);
+    let columns = ["mean", "worst", "A, 2k", "A, 4k", "B, 2k", "B, 4k"];
+    assert_eq!(table.columns, columns);
+    assert!(
+        table
+            .caption
+            .ends_with("A, 2k: long; A, 4k: long; B, 2k: long; B, 4k: long.")
+    );
+    for (row, (label, expected)) in table.rows.iter().zip([("hfl", 100.0), ("long", 0.0)]) {
+        assert_eq!(row.label, label);
+        for cell in &row.cells {
+            assert!((cell.ours.unwrap().mean - expected).abs() < 1e-9, "{row:?}");
+        }
+    }
 }
 
 fn means(series: &Series) -> Vec<(f64, Option<f64>)> {
@@ -274,6 +301,26 @@ fn mistakes_in_a_file_are_named() {
             "twice",
         ),
         ("target = 0.3", "target = 3", "target"),
+        (
+            "best_of = [\"hfl\", \"long\"]\ntarget = 0.6",
+            "best_of = [\"hfl\", \"long\"]",
+            "regrets[0].target",
+        ),
+        (
+            "best_of = [\"hfl\", \"long\"]",
+            "best_of = [\"hfl\", \"short\"]",
+            "\"short\"",
+        ),
+        (
+            "best_of = [\"hfl\", \"long\"]",
+            "best_of = []",
+            "regrets[0].best_of",
+        ),
+        (
+            "title = \"Regret\"\nquantity = \"time_to_target_s\"",
+            "title = \"Regret\"\nquantity = \"total_time_s\"",
+            "regrets[0].quantity",
+        ),
     ] {
         let text = TEXT.replacen(from, to, 1);
         assert_ne!(text, TEXT, "{from}");

@@ -22,7 +22,7 @@ use crate::numbers::{seed, whole};
     after_help = "Examples:\n  \
     aerofed pretrain --out policy.safetensors\n  \
     aerofed pretrain mine.toml --episodes 400 --seed 3\n  \
-    aerofed run --method cehfed --set td3.agent=policy.safetensors\n\n\
+    aerofed run --set association.kind=td3 --set td3.agent=policy.safetensors\n\n\
     Runs many short episodes with random thresholds, and trains one agent on all of\n\
     them. Writes the policy, and beside it the learning curve as SVG. Ctrl-C (exit code 130) keeps what was learned."
 )]
@@ -58,7 +58,10 @@ pub(crate) struct PretrainArgs {
 
 pub(crate) fn run(args: &PretrainArgs) -> Result<()> {
     // What else is decided in the episodes is decided as agents will find it in runs.
-    let mut settings = vec!["method=cehfed".to_owned()];
+    let mut settings = vec![
+        "method=cehfed".to_owned(),
+        "association.kind=td3".to_owned(),
+    ];
     settings.extend(args.settings.iter().cloned());
     settings.extend(args.seed.iter().map(|seed| format!("seed={seed}")));
     let scenario = scenario::load(args.scenario.as_ref(), &settings)?;

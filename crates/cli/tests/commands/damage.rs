@@ -187,7 +187,16 @@ fn runs_are_not_taken_for_others_when_files_that_the_scenario_names_have_changed
     let out = dir.path().join("c");
     let data = format!("data.dir={}", images.display());
     let agent = format!("td3.agent={}", policy.display());
-    let named = ["--set", "data.set=idx", "--set", &data, "--set", &agent];
+    let named = [
+        "--set",
+        "data.set=idx",
+        "--set",
+        &data,
+        "--set",
+        &agent,
+        "--set",
+        "association.kind=td3",
+    ];
     // Agents are some methods' alone.
     let flags = FLAGS.map(|flag| if flag == "hfl" { "cehfed" } else { flag });
     let compare = || {

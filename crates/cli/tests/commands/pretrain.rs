@@ -57,7 +57,18 @@ fn a_policy_is_trained_and_drives_a_run() {
     let run = |agent: &str, out: &str| {
         let agent = format!("td3.agent={agent}");
         let args = [
-            "run", "--method", "cehfed", "--rounds", "3", "-q", "--out", out, "--set", &agent,
+            "run",
+            "--method",
+            "cehfed",
+            "--rounds",
+            "3",
+            "-q",
+            "--out",
+            out,
+            "--set",
+            &agent,
+            "--set",
+            "association.kind=td3",
         ];
         aerofed(dir.path())
             .args(args)
@@ -82,6 +93,8 @@ fn what_is_no_policy_is_refused() {
                 "--method",
                 "cehfed",
                 "--set",
+                "association.kind=td3",
+                "--set",
                 &format!("td3.agent={agent}"),
             ])
             .output()
@@ -104,6 +117,8 @@ fn what_is_no_policy_is_refused() {
             "run",
             "--method",
             "cehfed",
+            "--set",
+            "association.kind=td3",
             "--set",
             "td3.agent=paper.safetensors",
         ])

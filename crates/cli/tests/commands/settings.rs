@@ -52,8 +52,8 @@ fn what_the_method_does_not_read_is_refused_by_name() {
             "error: `allocation.local_iterations` is 40, but method `cehfed` does not read it: its local iterations",
         ),
         (
-            "selection.share=0.05",
-            "error: `selection.share` is 0.05, but method `cehfed` does not read it: its devices are chosen by learned",
+            "selection.threshold=0.05",
+            "error: `selection.threshold` is 0.05, but method `cehfed` does not read it: its devices are the fittest",
         ),
     ] {
         let out = dir.path().join("refused");
@@ -171,12 +171,20 @@ fn a_comparison_refuses_settings_that_nobody_reads() {
         assert!(!out.exists());
     };
     refused(
-        &["--methods", "cehfed,hfl", "--set", "selection.share=0.5"],
-        "`selection.share` is 0.5: no method here reads it",
+        &[
+            "--methods",
+            "cehfed,hfl",
+            "--set",
+            "selection.threshold=0.5",
+        ],
+        "`selection.threshold` is 0.5: no method here reads it",
     );
     refused(
-        &["--methods", "rhfed,cehfed:selection.share=0.5"],
-        "does not read `selection.share`",
+        &[
+            "--methods",
+            "fixed_threshold,cehfed:selection.threshold=0.5",
+        ],
+        "does not read `selection.threshold`",
     );
     refused(
         &["--methods", "hfl,hfedat:redeploy.method=two_stage"],

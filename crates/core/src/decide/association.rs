@@ -11,11 +11,13 @@ use crate::{Error, checkpoint};
 
 mod adaptive;
 mod oort;
+mod quota;
 mod share;
 mod threshold;
 
 pub use adaptive::{Adaptive, AgentView};
 pub use oort::Oort;
+pub use quota::Quota;
 pub use share::{Preference, Share};
 pub use threshold::FixedThreshold;
 pub(crate) use threshold::above;

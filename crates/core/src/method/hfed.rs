@@ -7,9 +7,9 @@ use super::parts::{AssociationPart, Parts};
 
 pub(super) const ENTRY: Entry = Entry::built_in(
     "hfed",
-    "learned thresholds (P2) with fixed H and equal bandwidth",
+    "the fittest devices (P2) with fixed H and equal bandwidth",
     Parts {
-        association: AssociationPart::Td3,
+        association: AssociationPart::Quota,
         ..Parts::RIVAL
     },
 );

@@ -266,6 +266,9 @@ impl Scenario {
     fn check_association(&self) -> Checked {
         within("selection.share", self.selection.share, 0.0..=1.0)?;
         within("selection.threshold", self.selection.threshold, 0.0..=1.0)?;
+        let least = self.selection.least_fitness;
+        within("selection.least_fitness", least, 0.0..=1.0)?;
+        within("selection.pace", self.selection.pace, 0.0..=1.0)?;
         let fitness = &self.fitness;
         for (field, weight) in [
             ("fitness.difference", fitness.difference),
@@ -302,7 +305,6 @@ impl Scenario {
         within("td3.discount", td3.discount, 0.0..=0.999_999)?;
         within("td3.learning_rate", td3.learning_rate, 1e-9..=1.0)?;
         within("td3.exploration_noise", td3.exploration_noise, 0.0..=1.0)?;
-        within("td3.least_threshold", td3.least_threshold, 0.0..=1.0)?;
         within("td3.least_share", td3.least_share, 0.001..=1.0)?;
         within("td3.most_share", td3.most_share, td3.least_share..=1.0)?;
         within("td3.candidates", td3.candidates, 1..=10_000)?;

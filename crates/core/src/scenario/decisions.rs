@@ -20,6 +20,8 @@ pub enum Association {
     Distance {},
     /// The share that scores highest for its data (see `fitness`).
     Difference {},
+    /// The fittest, a share of as many as a cell has time for.
+    Quota {},
     /// Those whose fitness reaches a fixed threshold.
     FixedThreshold {},
     /// Those whose fitness reaches a threshold that agents learn.

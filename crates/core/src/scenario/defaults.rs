@@ -16,6 +16,8 @@ impl Default for Selection {
         Self {
             share: 0.2,
             threshold: 0.4,
+            least_fitness: 0.3,
+            pace: 0.5,
         }
     }
 }
@@ -48,7 +50,6 @@ impl Default for Td3 {
             discount: 0.1,
             learning_rate: 1e-4,
             exploration_noise: 0.1,
-            least_threshold: 0.3,
             least_share: 0.15,
             most_share: 0.25,
             candidates: 8,

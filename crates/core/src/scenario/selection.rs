@@ -6,10 +6,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Selection {
-    /// Share taken by `random`, `distance` and `difference`.
+    /// Share of the covered devices taken by `random`, `distance`, `difference` and `oort`; of a UAV's quota by `quota`.
     pub share: f64,
     /// β of `fixed_threshold`.
     pub threshold: f64,
+    /// `quota` and `td3`: nobody of less fitness is taken, a UAV's best device excepted.
+    pub least_fitness: f64,
+    /// `quota` and `td3`: the exponent with which quotas of devices follow the times that cells took; 0: all in proportion to the devices covered.
+    pub pace: f64,
 }
 
 /// The fitness of a device with a UAV, and how the UAV finds it out.
@@ -98,8 +102,6 @@ pub struct Td3 {
     pub learning_rate: f64,
     /// Standard deviation of the noise on actions, in halves of their range (σ̃).
     pub exploration_noise: f64,
-    /// With the extended state: no agent takes devices of less fitness, its best one excepted.
-    pub least_threshold: f64,
     /// With the extended state: the least share of its quota of devices that an agent may take.
     pub least_share: f64,
     /// The same at most.

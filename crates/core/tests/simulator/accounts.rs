@@ -90,6 +90,7 @@ fn passes_over_the_validation_samples_are_paid_for() {
     let first = |probe_samples: usize| {
         let scenario = tiny(&[
             "method=cehfed",
+            "association.kind=td3",
             "fitness.personal_epochs=0",
             "fitness.refresh_epochs=0",
             &format!("data.probe_samples={probe_samples}"),

@@ -13,11 +13,16 @@ use aerofed::{Method, Simulation, ValidScenario};
 /// Small, with personal samples for methods that compare models.
 fn small(method: &str, more: &[&str]) -> ValidScenario {
     let method = format!("method={method}");
-    tiny(&[&[method.as_str()], more].concat())
+    let method: Vec<&str> = method.split(' ').collect();
+    tiny(&[&method[..], more].concat())
 }
 
+/// Methods, and what makes another one of them, after a space.
+pub(crate) const VARIANTS: [&str; 1] = ["cehfed association.kind=td3"];
+
 pub(crate) fn each_method(check: impl Fn(&str)) {
-    Registry::builtin().names().for_each(check);
+    let registry = Registry::builtin();
+    registry.names().chain(VARIANTS).for_each(check);
 }
 
 fn is_asynchronous(scenario: &ValidScenario) -> bool {

@@ -42,7 +42,7 @@ fn a_method_is_named_by_what_replaces_its_parts() {
         (
             &[
                 "method=cehfed",
-                "association.kind=td3",
+                "association.kind=quota",
                 "allocation.kind=p1",
                 "redeploy.method=two_stage",
             ],
@@ -141,7 +141,7 @@ fn nobody_moves_when_told_to_stay() {
 
 #[test]
 fn a_fleet_that_never_waits_can_neither_compare_models_nor_move() {
-    for kind in ["td3", "difference", "fixed_threshold"] {
+    for kind in ["td3", "quota", "difference", "fixed_threshold"] {
         let told = told(&["method=hfedat", &format!("association.kind={kind}")]);
         assert!(
             told.contains(&format!(
@@ -181,9 +181,9 @@ fn a_fleet_that_never_waits_can_neither_compare_models_nor_move() {
 #[test]
 fn a_refusal_says_what_is_done_instead() {
     assert_eq!(
-        told(&["method=cehfed", "selection.share=0.05"]),
-        "`selection.share` is 0.05, but method `cehfed` does not read it: its devices are chosen by learned fitness thresholds \
-         ([td3]); leave it at 0.2"
+        told(&["method=cehfed", "selection.threshold=0.5"]),
+        "`selection.threshold` is 0.5, but method `cehfed` does not read it: its devices are the fittest, a share of as many as a cell \
+         has time for (selection.share); leave it at 0.4"
     );
     let unset = told(&["method=rhfed", "allocation.local_iterations=40"]);
     assert!(unset.ends_with("leave it unset"), "{unset}");

@@ -24,7 +24,13 @@ fn test_data_do_not_choose_the_policy() {
 
     let judged = |dir: &std::path::Path| {
         let dir = format!("data.dir={dir:?}");
-        let scenario = tiny(&["method=cehfed", "data.set=idx", &dir]);
+        let scenario = tiny(&[
+            "association.kind=td3",
+            "method=cehfed",
+            "selection.share=0.2",
+            "data.set=idx",
+            &dir,
+        ]);
         let plan = Plan {
             episodes: 2,
             rounds: 4,

@@ -234,6 +234,7 @@ fn scenario() -> impl Strategy<Value = ValidScenario> {
         "random",
         "distance",
         "difference",
+        "quota",
         "fixed_threshold",
         "td3",
         "oort",

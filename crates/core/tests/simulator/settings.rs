@@ -47,9 +47,12 @@ const WEIGHTS: &[&str] = &[
     "fitness.compute=0.8",
 ];
 /// Agents that learn from the second round on.
-const LEARNING: &[&str] = &["td3.warm_up=1"];
+const LEARNING: &[&str] = &["association.kind=td3", "td3.warm_up=1"];
+/// Agents.
+const AGENTS: &[&str] = &["association.kind=td3"];
 /// Edge rounds longer than devices put up with, so that agents are punished.
 const LATE: &[&str] = &[
+    "association.kind=td3",
     "td3.warm_up=1",
     "devices.deadline_s=0.003",
     "stop.max_rounds=4",
@@ -59,6 +62,14 @@ const CROWD: &[&str] = &[
     "devices.count=60",
     "data.data_volume=240",
     "selection.share=0.5",
+    "stop.max_rounds=5",
+];
+
+/// The same, chosen by agents.
+const AGENTS_OF_A_CROWD: &[&str] = &[
+    "association.kind=td3",
+    "devices.count=60",
+    "data.data_volume=240",
     "stop.max_rounds=5",
 ];
 
@@ -75,6 +86,8 @@ const FIELDS: &[Field] = &[
     field("association.kind", &["association.kind=all"], Records, "cehfed", &[]),
     field("selection.share", &["selection.share=0.9"], Records, "rhfed", &[]),
     field("selection.threshold", &["selection.threshold=0.9"], Records, "fixed_threshold", &[]),
+    field("selection.least_fitness", &["selection.least_fitness=1"], Records, "cehfed", CROWD),
+    field("selection.pace", &["selection.pace=0"], Records, "cehfed", CROWD),
     field("fitness.difference", WEIGHTS, Records, "fixed_threshold", &[]),
     field("fitness.distance", WEIGHTS, Records, "fixed_threshold", &[]),
     field("fitness.compute", WEIGHTS, Records, "fixed_threshold", &[]),
@@ -84,21 +97,20 @@ const FIELDS: &[Field] = &[
     field("fitness.refresh_epochs", &["fitness.refresh_epochs=0"], Records, "gshfed", &[]),
     field("fitness.uav_cpu_hz", &["fitness.uav_cpu_hz=1e9"], Records, "gshfed", &[]),
     field("fitness.uav_cycles_per_bit", &["fitness.uav_cycles_per_bit=99"], Records, "gshfed", &[]),
-    field("td3.agent", &["td3.agent=fresh"], Learned, "cehfed", &[]),
+    field("td3.agent", &["td3.agent=fresh"], Learned, "cehfed", AGENTS),
     field("td3.online", &["td3.online=false"], Learned, "cehfed", LEARNING),
-    field("td3.state", &["td3.state=paper"], Records, "cehfed", &[]),
+    field("td3.state", &["td3.state=paper"], Records, "cehfed", AGENTS),
     field("td3.reward", &["td3.reward=paper"], Learned, "cehfed", LEARNING),
     field("td3.loss_weight", &["td3.loss_weight=5"], Learned, "cehfed", LEARNING),
     field("td3.accuracy_weight", &["td3.accuracy_weight=5"], Learned, "cehfed", LEARNING),
     field("td3.discount", &["td3.discount=0.9"], Learned, "cehfed", LEARNING),
     field("td3.learning_rate", &["td3.learning_rate=0.1"], Learned, "cehfed", LEARNING),
-    field("td3.exploration_noise", &["td3.exploration_noise=1"], Learned, "cehfed", &[]),
-    field("td3.least_threshold", &["td3.least_threshold=1"], Records, "cehfed", CROWD),
-    field("td3.least_share", &["td3.least_share=0.25"], Records, "cehfed", CROWD),
-    field("td3.most_share", &["td3.most_share=1"], Records, "cehfed", CROWD),
-    field("td3.candidates", &["td3.candidates=1"], Learned, "cehfed", &[]),
+    field("td3.exploration_noise", &["td3.exploration_noise=1"], Learned, "cehfed", AGENTS),
+    field("td3.least_share", &["td3.least_share=0.25"], Records, "cehfed", AGENTS_OF_A_CROWD),
+    field("td3.most_share", &["td3.most_share=1"], Records, "cehfed", AGENTS_OF_A_CROWD),
+    field("td3.candidates", &["td3.candidates=1"], Learned, "cehfed", AGENTS),
     field("td3.updates_per_round", &["td3.updates_per_round=0"], Learned, "cehfed", LEARNING),
-    field("td3.warm_up", &["td3.warm_up=1"], Learned, "cehfed", &[]),
+    field("td3.warm_up", &["td3.warm_up=1"], Learned, "cehfed", AGENTS),
     field("td3.penalty", &["td3.penalty=3"], Learned, "cehfed", LATE),
     field("td3.penalty_step", &["td3.penalty_step=9"], Learned, "cehfed", LATE),
     field("allocation.kind", &["allocation.kind=p1"], Records, "hfl", &[]),

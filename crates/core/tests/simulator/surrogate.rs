@@ -16,7 +16,8 @@ const LEARNERS: [&[&str]; 2] = [
 
 fn with(method: &str, settings: &[&str]) -> ValidScenario {
     let method = format!("method={method}");
-    light(&[&[method.as_str()], settings].concat())
+    let method: Vec<&str> = method.split(' ').collect();
+    light(&[&method[..], settings].concat())
 }
 
 #[test]

@@ -5,7 +5,6 @@
 //! observe   turn what the round brought and took into a reward
 //! ```
 
-mod pace;
 mod view;
 
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use super::Described;
 use crate::decide::association::{
-    Adaptive, All, Association, FixedThreshold, Oort, Preference, Share,
+    Adaptive, All, Association, FixedThreshold, Oort, Preference, Quota, Share,
 };
 use crate::scenario::{self, ValidScenario};
 
@@ -17,6 +17,8 @@ pub enum AssociationPart {
     Distance,
     /// The share that scores highest for its data.
     Difference,
+    /// The fittest, a share of as many as a cell has time for.
+    Quota,
     /// Those whose fitness reaches a fixed threshold.
     FixedThreshold,
     /// Those whose fitness reaches a threshold that agents learn.
@@ -36,6 +38,7 @@ impl AssociationPart {
             Kind::Random {} => Some(Self::Random),
             Kind::Distance {} => Some(Self::Distance),
             Kind::Difference {} => Some(Self::Difference),
+            Kind::Quota {} => Some(Self::Quota),
             Kind::FixedThreshold {} => Some(Self::FixedThreshold),
             Kind::Td3 {} => Some(Self::Td3),
             Kind::Oort {} => Some(Self::Oort),
@@ -72,6 +75,16 @@ impl AssociationPart {
                 ],
                 "its devices are those that score highest for their data alone (selection.share)",
             ),
+            Self::Quota => (
+                "quota",
+                &[
+                    "selection.share",
+                    "selection.least_fitness",
+                    "selection.pace",
+                    "fitness",
+                ],
+                "its devices are the fittest, a share of as many as a cell has time for (selection.share)",
+            ),
             Self::FixedThreshold => (
                 "fixed_threshold",
                 &["selection.threshold", "fitness"],
@@ -79,7 +92,13 @@ impl AssociationPart {
             ),
             Self::Td3 => (
                 "td3",
-                &["fitness", "td3", "weights"],
+                &[
+                    "selection.least_fitness",
+                    "selection.pace",
+                    "fitness",
+                    "td3",
+                    "weights",
+                ],
                 "its devices are chosen by learned fitness thresholds ([td3])",
             ),
             Self::Oort => (
@@ -94,7 +113,10 @@ impl AssociationPart {
     /// Whether devices are asked how their models differ from a UAV's.
     #[must_use]
     pub fn compares_models(self) -> bool {
-        matches!(self, Self::Difference | Self::FixedThreshold | Self::Td3)
+        matches!(
+            self,
+            Self::Difference | Self::Quota | Self::FixedThreshold | Self::Td3
+        )
     }
 
     /// Makes it.
@@ -107,6 +129,7 @@ impl AssociationPart {
             Self::Random => by(Preference::Random),
             Self::Distance => by(Preference::Fitness(scenario.fitness.distance_alone())),
             Self::Difference => by(Preference::Fitness(scenario.fitness.difference_alone())),
+            Self::Quota => Box::new(Quota::new(scenario)),
             Self::FixedThreshold => Box::new(FixedThreshold {
                 threshold: scenario.selection.threshold,
                 fitness: scenario.fitness,

@@ -7,7 +7,7 @@
 //! many they are, how loaded the cell is beside the others, and the battery. Not the round, and nothing that tells how many
 //! devices trained before: agents would learn to go on as they began. The action says how many of the
 //! UAV's devices train, 0 being the most and 1 the least: β is the fitness of the last of them. Scores are relative to the
-//! best of a cell and drift with training; shares stay. They are shares of a quota by which all cells take equally long (`Pace`).
+//! best of a cell and drift with training; shares stay. They are shares of a quota by which all cells take equally long (`Quotas`).
 //!
 //! `reward = "cost_aware"`: progress per cost, y / (e^λ_4 t^λ_5) with λ_4 + λ_5 scaled to 1. Whoever makes the most progress for its
 //! cost at every loss there is on the way down gets there cheapest. Progress y is λ_6 times the relative loss drop of the *global*
@@ -20,8 +20,8 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::super::quota::{Quotas, ascending};
 use super::super::{CellOutcome, Quality, RoundOutcome, Scene};
-use super::pace::Pace;
 use crate::scenario::{self, AgentReward, AgentState, ValidScenario};
 
 /// Progress counts as loss^-1.4: loss curves fall like round^-0.7.
@@ -45,7 +45,6 @@ pub struct AgentView {
     /// λ_4 and λ_5, scaled to a sum of 1.
     energy_weight: f64,
     time_weight: f64,
-    least_threshold: f64,
     least_share: f64,
     most_share: f64,
     /// Each UAV's last edge model.
@@ -58,7 +57,7 @@ pub struct AgentView {
     first_loss: Option<f64>,
     /// The least energy and time of a round beside its edge rounds.
     least_overhead: Option<(f64, f64)>,
-    pace: Pace,
+    quotas: Quotas,
 }
 
 impl AgentView {
@@ -70,7 +69,6 @@ impl AgentView {
             reward,
             loss_weight,
             accuracy_weight,
-            least_threshold,
             least_share,
             most_share,
             ..
@@ -84,7 +82,6 @@ impl AgentView {
             accuracy_weight,
             energy_weight: weights.energy / sum,
             time_weight: weights.time / sum,
-            least_threshold,
             least_share,
             most_share,
             edge_models: vec![None; scenario.uavs.count],
@@ -92,7 +89,7 @@ impl AgentView {
             cost: None,
             first_loss: None,
             least_overhead: None,
-            pace: Pace::new(scenario.uavs.count),
+            quotas: Quotas::new(scenario),
         }
     }
 
@@ -103,7 +100,7 @@ impl AgentView {
 
     /// Whether all of it is about so many UAVs, as that of a damaged checkpoint may not be.
     pub(super) fn is_of(&self, uavs: usize) -> bool {
-        self.uavs() == uavs && self.pace.uavs() == uavs
+        self.uavs() == uavs && self.quotas.uavs() == uavs
     }
 
     /// Each UAV's state; none for UAVs that cover nobody. `fitness` is in the order of coverage.
@@ -152,23 +149,21 @@ impl AgentView {
     /// or have no action.
     #[must_use]
     pub fn thresholds(&self, fitness: &[Vec<f64>], actions: &[Option<f32>]) -> Vec<f64> {
-        let covered: Vec<usize> = fitness.iter().map(Vec::len).collect();
-        let quotas = self.pace.quotas(&covered);
-        let threshold = |uav: usize| match actions[uav] {
-            Some(action) if covered[uav] > 0 => match self.state {
-                AgentState::Paper => f64::from(action),
-                AgentState::Extended => {
-                    let share =
-                        self.most_share - f64::from(action) * (self.most_share - self.least_share);
-                    let taken = (share * quotas[uav]).round() as usize;
-                    let sorted = ascending(&fitness[uav]);
-                    let last_taken = nth_best(&sorted, taken);
-                    last_taken.max(self.least_threshold.min(nth_best(&sorted, 1)))
-                }
-            },
-            _ => f64::INFINITY,
-        };
-        (0..fitness.len()).into_par_iter().map(threshold).collect()
+        let action = |uav: usize| actions[uav].map(f64::from);
+        match self.state {
+            AgentState::Paper => {
+                let uavs = fitness.iter().enumerate();
+                let beta = |(uav, covered): (usize, &Vec<f64>)| match action(uav) {
+                    Some(beta) if !covered.is_empty() => beta,
+                    _ => f64::INFINITY,
+                };
+                uavs.map(beta).collect()
+            }
+            AgentState::Extended => self.quotas.thresholds(fitness, |uav| {
+                let range = self.most_share - self.least_share;
+                action(uav).map(|action| self.most_share - action * range)
+            }),
+        }
     }
 
     /// Each UAV's reward for a round, Eqs. (45) and (49); `penalties` are their factors α̃.
@@ -178,7 +173,7 @@ impl AgentView {
             .iter()
             .map(|cell| self.edge_gain(cell, outcome))
             .collect();
-        self.pace.observe(outcome.cells);
+        self.quotas.observe(outcome.cells);
         let progress_per_cost = self.progress_per_cost(outcome);
         let reward = |(index, cell): (usize, &CellOutcome)| {
             let earned = match self.reward {
@@ -250,17 +245,6 @@ fn smooth(so_far: Quality, now: Quality) -> Quality {
     }
 }
 
-fn ascending(values: &[f64]) -> Vec<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted
-}
-
-/// The least of the `count` largest of the sorted values, of which there is at least one.
-fn nth_best(sorted: &[f64], count: usize) -> f64 {
-    sorted[sorted.len() - count.clamp(1, sorted.len())]
-}
-
 /// The value that `share` of the sorted values lie below: the first that at most keeps a share of
 /// `1 - share`, and at least one.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
@@ -327,8 +311,8 @@ mod tests {
     fn parts_of_different_fleets_are_noticed() {
         let sound = view(&["uavs.count=5"]);
         assert!(sound.is_of(5) && !sound.is_of(4));
-        let pace = Pace::new(4);
-        assert!(!AgentView { pace, ..sound }.is_of(5));
+        let quotas = view(&["uavs.count=4"]).quotas;
+        assert!(!AgentView { quotas, ..sound }.is_of(5));
     }
 
     /// Eq. (45) by hand, twice: the second time against the edge models of the first.
@@ -403,7 +387,7 @@ mod tests {
             "uavs.count=2",
             "td3.least_share=0.2",
             "td3.most_share=1",
-            "td3.least_threshold=0",
+            "selection.least_fitness=0",
         ]);
         let kept = |action: Option<f32>| {
             let threshold = shares.thresholds(&fitness, &[action, None])[0];
@@ -423,7 +407,7 @@ mod tests {
         let view = view(&[
             "uavs.count=2",
             "td3.most_share=1",
-            "td3.least_threshold=0.3",
+            "selection.least_fitness=0.3",
         ]);
         let fitness = [vec![0.9, 0.1, 0.5, 0.29], vec![0.1, 0.2]];
         // With an action of 0 everybody is wanted.
