@@ -176,6 +176,7 @@ pub fn images(data: &[u8]) {
             split
                 .train
                 .inputs
+                .to_vec()
                 .iter()
                 .all(|value| (0.0..=1.0).contains(value))
         );

@@ -3,21 +3,21 @@
 
 use aerofed::learn::Data;
 use aerofed::{Method, Scenario, Simulation};
-use aerofed_data::{Dataset, Split};
+use aerofed_data::{Dataset, Split, Values};
 
 const DEVICES: usize = 20_000;
 const MOST_KIB: u64 = 200 << 10;
 
 /// Images of noise, of ten classes in turn.
 fn noise(samples: usize) -> Dataset {
-    let value = |index: usize| (index.wrapping_mul(2_654_435_761) >> 7 & 0xff) as f32 / 255.0;
+    let value = |index: usize| (index.wrapping_mul(2_654_435_761) >> 7) as u8;
     Dataset {
         name: "noise".into(),
         channels: 1,
         height: 28,
         width: 28,
         class_names: (0..10).map(|class: u8| class.to_string()).collect(),
-        inputs: (0..samples * 28 * 28).map(value).collect(),
+        inputs: Values::Pixels((0..samples * 28 * 28).map(value).collect()),
         labels: (0..samples).map(|sample| (sample % 10) as u8).collect(),
         users: None,
     }

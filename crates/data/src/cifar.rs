@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::idx_folder::{FileSum, require_folder};
 use crate::image_folder::decode;
 use crate::known::{require_sum, sha256_hex};
-use crate::{Dataset, Error, FullSet, Split, users};
+use crate::{Dataset, Error, FullSet, Split, Values, users};
 
 const SIDE: usize = 32;
 const PIXELS: usize = SIDE * SIDE;
@@ -76,7 +76,7 @@ pub(crate) const BATCHES: [Batch; 6] = [
 /// let split = cifar10_folder(dir.path(), false)?;
 /// assert_eq!((split.train.len(), split.train.channels), (5, 3));
 /// assert_eq!(split.test.class_names[3], "cat");
-/// assert_eq!(split.test.inputs[1023..1025], [1.0, 0.0]);
+/// assert_eq!(split.test.inputs.part(1023..1025).unwrap(), [1.0, 0.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn cifar10_folder(dir: &Path, official: bool) -> Result<Split, Error> {
@@ -104,6 +104,7 @@ pub fn cifar10_files(dir: &Path) -> Result<Vec<PathBuf>, Error> {
 pub(crate) fn read_folder(dir: &Path, official: bool) -> Result<(Split, Vec<FileSum>), Error> {
     require_folder(dir)?;
     let (mut train, mut test) = (empty(), empty());
+    let (mut train_pixels, mut test_pixels) = (Vec::new(), Vec::new());
     let mut files = Vec::new();
     for (place, batch) in BATCHES.iter().enumerate() {
         let path = batch.find(dir)?;
@@ -112,18 +113,20 @@ pub(crate) fn read_folder(dir: &Path, official: bool) -> Result<(Split, Vec<File
         if official {
             batch.require_official(&path, &sha256)?;
         }
-        let set = if place < BATCHES.len() - 1 {
-            &mut train
+        let (set, pixels) = if place < BATCHES.len() - 1 {
+            (&mut train, &mut train_pixels)
         } else {
-            &mut test
+            (&mut test, &mut test_pixels)
         };
-        append(set, &bytes, &path)?;
+        append(&mut set.labels, pixels, &bytes, &path)?;
         files.push(FileSum {
             path,
             owner: (sha256 == batch.sha256).then_some(FullSet::Cifar10),
             sha256,
         });
     }
+    train.inputs = Values::Pixels(train_pixels);
+    test.inputs = Values::Pixels(test_pixels);
     train.users = users::in_order(dir, train.len())?;
     Ok((Split { train, test }, files))
 }
@@ -135,7 +138,7 @@ fn empty() -> Dataset {
         height: SIDE,
         width: SIDE,
         class_names: FullSet::Cifar10.class_names(),
-        inputs: Vec::new(),
+        inputs: Values::NONE,
         labels: Vec::new(),
         users: None,
     }
@@ -194,9 +197,14 @@ impl Batch {
     }
 }
 
-/// Adds the records of a file to a set.
-fn append(set: &mut Dataset, bytes: &[u8], path: &Path) -> Result<(), Error> {
-    set.inputs.reserve(bytes.len());
+/// Adds the records of a file to those before them.
+fn append(
+    labels: &mut Vec<u8>,
+    pixels: &mut Vec<u8>,
+    bytes: &[u8],
+    path: &Path,
+) -> Result<(), Error> {
+    pixels.reserve(bytes.len());
     for (number, record) in bytes.chunks_exact(RECORD).enumerate() {
         let label = record[0];
         if label >= CLASSES {
@@ -205,9 +213,8 @@ fn append(set: &mut Dataset, bytes: &[u8], path: &Path) -> Result<(), Error> {
                 problem: format!("label {label} in record {number}, allowed: 0 to 9"),
             });
         }
-        set.labels.push(label);
-        let values = record[1..].iter().map(|&pixel| f32::from(pixel) / 255.0);
-        set.inputs.extend(values);
+        labels.push(label);
+        pixels.extend_from_slice(&record[1..]);
     }
     Ok(())
 }

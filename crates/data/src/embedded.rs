@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::idx::{self, Images};
-use crate::{Dataset, Error, Split, known};
+use crate::{Dataset, Error, Split, Values, known};
 
 /// A set that is compiled in as a subset, and whose full files are known by their sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ pub fn embedded(set: Embedded) -> Result<Split, Error> {
     let packed = packed(set);
     let load = |images: &[u8], labels: &[u8]| -> Result<Dataset, Error> {
         let path = Path::new(set.name());
-        let images = Images::parse(&idx::unpack(images, path, idx::Kind::Images)?, path)?;
+        let images = Images::parse(idx::unpack(images, path, idx::Kind::Images)?, path)?;
         let labels = idx::parse_labels(&idx::unpack(labels, path, idx::Kind::Labels)?, path)?;
         let dataset = images.into_dataset(
             set.name().to_owned(),
@@ -114,7 +114,7 @@ pub fn embedded_labels(set: Embedded) -> Result<Dataset, Error> {
         height: SIDE,
         width: SIDE,
         class_names: known::class_names(set.into()),
-        inputs: Vec::new(),
+        inputs: Values::NONE,
         labels: idx::parse_labels(&labels, path)?,
         users: None,
     };
@@ -132,7 +132,7 @@ mod tests {
             let whole = embedded(set).unwrap().train;
             let labels = embedded_labels(set).unwrap();
             let without_values = Dataset {
-                inputs: Vec::new(),
+                inputs: Values::NONE,
                 ..whole
             };
             assert_eq!(labels, without_values);

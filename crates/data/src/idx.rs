@@ -9,7 +9,7 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-use crate::{Dataset, Error, IdxProblem};
+use crate::{Dataset, Error, IdxProblem, Values};
 
 /// Rows or columns at most.
 const MAX_SIDE: u32 = 4_096;
@@ -172,19 +172,21 @@ pub(crate) struct Images {
     pub(crate) count: usize,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
-    inputs: Vec<f32>,
+    pixels: Vec<u8>,
 }
 
 impl Images {
     /// From the bytes that [`read`] or [`unpack`] gave.
-    pub(crate) fn parse(bytes: &[u8], path: &Path) -> Result<Self, Error> {
-        let (header, body) = split(bytes, path, Kind::Images)?;
+    pub(crate) fn parse(mut bytes: Vec<u8>, path: &Path) -> Result<Self, Error> {
+        let (header, _) = split(&bytes, path, Kind::Images)?;
         let [count, rows, columns] = [1, 2, 3].map(|i| header.get(i).map_or(0, |&n| n as usize));
+        // What is behind the header is kept where it is: a copy would be a second set in memory.
+        bytes.drain(..Kind::Images.header_len());
         Ok(Self {
             count,
             rows,
             columns,
-            inputs: body.iter().map(|&pixel| f32::from(pixel) / 255.0).collect(),
+            pixels: bytes,
         })
     }
 
@@ -200,7 +202,7 @@ impl Images {
             height: self.rows,
             width: self.columns,
             class_names,
-            inputs: self.inputs,
+            inputs: Values::Pixels(self.pixels),
             labels,
             users: None,
         }

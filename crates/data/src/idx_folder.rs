@@ -28,7 +28,7 @@ use crate::{Dataset, Embedded, Error, FullSet, IdxProblem, Split, users};
 ///     std::fs::write(dir.path().join(format!("{part}-labels-idx1-ubyte")), [0, 0, 8, 1, 0, 0, 0, 2, 0, 1])?;
 /// }
 /// let split = idx_folder(dir.path(), None)?;
-/// assert_eq!(split.train.inputs, [0.0, 1.0]);
+/// assert_eq!(split.train.inputs.to_vec(), [0.0, 1.0]);
 /// assert_eq!(split.test.labels, [0, 1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -150,7 +150,7 @@ fn read_pair(
     let labels = read(&labels_path, labels_part)?;
     let labels = idx::parse_labels(&labels, &labels_path)?;
     let images = read(&images_path, images_part)?;
-    let images = Images::parse(&images, &images_path)?;
+    let images = Images::parse(images, &images_path)?;
     if images.count == labels.len() {
         Ok((images, labels))
     } else {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::idx_folder::{folder_name, require_folder};
-use crate::{BadFile, Dataset, Error, Split, users};
+use crate::{BadFile, Dataset, Error, Split, Values, users};
 
 /// Sides of a resized sample at most.
 const MAX_IMAGE_SIZE: usize = 1_024;
@@ -19,7 +19,7 @@ const MAX_IMAGE_SIZE: usize = 1_024;
 const MAX_FILE_SIDE: u32 = 16_384;
 /// Bytes one file's decoder may ask for.
 const MAX_DECODER_BYTES: u64 = 512 << 20;
-/// Values of a loaded tree at most (8 GiB of `f32`).
+/// Values of a loaded tree at most (2 GiB, a byte each).
 const MAX_VALUES: u64 = 1 << 31;
 
 /// How an image tree is read.
@@ -128,14 +128,14 @@ pub fn image_folder(dir: &Path, options: &ImageFolder) -> Result<Split, Error> {
     }
     let mut bad = tree.bad.clone();
     let mut load = |files: &[(u8, &PathBuf)]| {
-        let inputs = load_all(files, options, &mut bad);
+        let pixels = load_all(files, options, &mut bad);
         Dataset {
             name: folder_name(dir),
             channels: options.channels(),
             height: options.image_size,
             width: options.image_size,
             class_names: tree.classes.iter().map(|c| c.name.clone()).collect(),
-            inputs,
+            inputs: Values::Pixels(pixels),
             labels: files.iter().map(|&(label, _)| label).collect(),
             users: None,
         }
@@ -286,23 +286,23 @@ fn divide(files: &[PathBuf], test_fraction: f64) -> (Vec<&PathBuf>, Vec<&PathBuf
     (test, train)
 }
 
-/// Values of all files in order; what cannot be read goes to `bad`.
-fn load_all(files: &[(u8, &PathBuf)], options: &ImageFolder, bad: &mut Vec<BadFile>) -> Vec<f32> {
+/// Pixels of all files in order; what cannot be read goes to `bad`.
+fn load_all(files: &[(u8, &PathBuf)], options: &ImageFolder, bad: &mut Vec<BadFile>) -> Vec<u8> {
     let size = options.channels() * options.image_size * options.image_size;
-    let mut inputs = vec![0.0; size * files.len()];
-    let failed: Vec<BadFile> = inputs
+    let mut pixels = vec![0; size * files.len()];
+    let failed: Vec<BadFile> = pixels
         .par_chunks_exact_mut(size)
         .zip(files)
-        .filter_map(|(values, (_, path))| match decode(path) {
+        .filter_map(|(own, (_, path))| match decode(path) {
             Ok(image) => {
-                write_values(&image, options, values);
+                write_pixels(&image, options, own);
                 None
             }
             Err(file) => Some(file),
         })
         .collect();
     bad.extend(failed);
-    inputs
+    pixels
 }
 
 /// Decodes a file by its content (a png named jpg is fine) within bounds of size.
@@ -321,22 +321,22 @@ pub(crate) fn decode(path: &Path) -> Result<DynamicImage, BadFile> {
     reader.decode().map_err(|e| refuse(e.to_string()))
 }
 
-/// Scales and orders the values as channel, row, column. The triangle filter averages over the
+/// Orders the pixels as channel, row, column. The triangle filter averages over the
 /// source pixels when it shrinks, and needs no function whose last digit differs by platform.
-fn write_values(image: &DynamicImage, options: &ImageFolder, values: &mut [f32]) {
+fn write_pixels(image: &DynamicImage, options: &ImageFolder, to: &mut [u8]) {
     let side = u32::try_from(options.image_size).unwrap_or(u32::MAX);
     if options.color {
         let pixels = resized(image.to_rgb8(), side);
-        let plane = values.len() / 3;
+        let plane = to.len() / 3;
         for (i, pixel) in pixels.chunks_exact(3).enumerate() {
             for (channel, &value) in pixel.iter().enumerate() {
-                values[channel * plane + i] = f32::from(value) / 255.0;
+                to[channel * plane + i] = value;
             }
         }
     } else {
         let pixels = resized(image.to_luma8(), side);
-        for (value, &pixel) in values.iter_mut().zip(pixels.iter()) {
-            *value = f32::from(pixel) / 255.0;
+        for (to, &pixel) in to.iter_mut().zip(pixels.iter()) {
+            *to = pixel;
         }
     }
 }

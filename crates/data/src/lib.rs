@@ -49,7 +49,7 @@ pub use cifar::{cifar10_files, cifar10_folder};
 #[cfg(feature = "parquet")]
 pub use columns::parquet;
 pub use columns::{ColumnValues, NamedColumn};
-pub use dataset::{Dataset, Split, Users};
+pub use dataset::{Dataset, Split, Users, Values, pixel_value};
 pub use embedded::{Embedded, embedded, embedded_labels};
 pub use error::{BadFile, Error, IdxProblem};
 pub use fetch::{Fetched, fetch};

@@ -1,7 +1,7 @@
 //! Single layers and whole models, forward and backward: `cargo bench -p aerofed-nn`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use aerofed_nn::{Engine, Examples, Isa, Job, Layer, ModelSpec, Network, Sgd, Shape};
+use aerofed_nn::{Engine, Examples, Inputs, Isa, Job, Layer, ModelSpec, Network, Sgd, Shape};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 
@@ -33,7 +33,11 @@ impl Case {
 
     /// Benches 4 training steps.
     fn train(&self, bencher: Bencher, batch: usize) {
-        let examples = Examples::new(self.engine.network(), &self.inputs, &self.labels).unwrap();
+        self.train_on(bencher, batch, Inputs::Numbers(&self.inputs));
+    }
+
+    fn train_on(&self, bencher: Bencher, batch: usize, inputs: Inputs) {
+        let examples = Examples::new(self.engine.network(), inputs, &self.labels).unwrap();
         let order: Vec<u32> = (0..4 * batch as u32).map(|i| i % 64).collect();
         let job = Job {
             start: &self.start,
@@ -77,6 +81,14 @@ fn supported() -> impl Iterator<Item = Isa> {
 #[divan::bench(args = ModelSpec::BUILTIN)]
 fn train_batch_32(bencher: Bencher, name: &str) {
     Case::new(builtin(name), GREY, Isa::best()).train(bencher, 32);
+}
+
+/// The same on samples that are kept as pixels.
+#[divan::bench(args = ModelSpec::BUILTIN)]
+fn train_batch_32_pixels(bencher: Bencher, name: &str) {
+    let case = Case::new(builtin(name), GREY, Isa::best());
+    let pixels: Vec<u8> = case.inputs.iter().map(|v| (256.0 * v) as u8).collect();
+    case.train_on(bencher, 32, Inputs::Pixels(&pixels));
 }
 
 #[divan::bench(args = [8, 10, 16, 20, 32, 50, 64])]

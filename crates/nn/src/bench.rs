@@ -84,7 +84,11 @@ pub fn train_throughput(network: &Network, measurement: &Measurement) -> Result<
         seconds,
     } = *measurement;
     let engine = Engine::with_isa(network.clone(), threads, isa)?;
-    let inputs = pattern(SAMPLES * network.input().values());
+    // As images are kept: the way from pixels to numbers is part of training.
+    let inputs: Vec<u8> = pattern(SAMPLES * network.input().values())
+        .iter()
+        .map(|value| (256.0 * value) as u8)
+        .collect();
     let labels: Vec<u8> = (0..SAMPLES)
         .map(|i| (i * 7 % network.classes()) as u8)
         .collect();

@@ -3,11 +3,59 @@
 use crate::error::Error;
 use crate::network::Network;
 
+/// Values of samples, borrowed from whoever holds the data.
+#[derive(Debug, Clone, Copy)]
+pub enum Inputs<'a> {
+    /// Pixels from 0 to 255, of which a network sees pixel / 255.
+    Pixels(&'a [u8]),
+    /// Numbers, which it sees as they are.
+    Numbers(&'a [f32]),
+}
+
+impl Inputs<'_> {
+    /// How many values.
+    pub fn len(&self) -> usize {
+        match self {
+            Inputs::Pixels(pixels) => pixels.len(),
+            Inputs::Numbers(numbers) => numbers.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<'a> From<&'a Vec<u8>> for Inputs<'a> {
+    fn from(pixels: &'a Vec<u8>) -> Self {
+        Inputs::Pixels(pixels)
+    }
+}
+
+impl<'a> From<&'a Vec<f32>> for Inputs<'a> {
+    fn from(numbers: &'a Vec<f32>) -> Self {
+        Inputs::Numbers(numbers)
+    }
+}
+
+impl<'a> From<&'a [u8]> for Inputs<'a> {
+    fn from(pixels: &'a [u8]) -> Self {
+        Inputs::Pixels(pixels)
+    }
+}
+
+impl<'a> From<&'a [f32]> for Inputs<'a> {
+    fn from(numbers: &'a [f32]) -> Self {
+        Inputs::Numbers(numbers)
+    }
+}
+
 /// Samples and their labels, borrowed from whoever holds the data.
 #[derive(Debug, Clone, Copy)]
 pub struct Examples<'a> {
     /// Sample after sample, each in channel, row, column order.
-    pub inputs: &'a [f32],
+    pub inputs: Inputs<'a>,
     /// One class per sample.
     pub labels: &'a [u8],
 }
@@ -19,10 +67,13 @@ impl<'a> Examples<'a> {
     /// When the lengths do not belong together or a label is not a class.
     pub fn new(
         network: &Network,
-        inputs: &'a [f32],
+        inputs: impl Into<Inputs<'a>>,
         labels: &'a [u8],
     ) -> Result<Examples<'a>, Error> {
-        let examples = Examples { inputs, labels };
+        let examples = Examples {
+            inputs: inputs.into(),
+            labels,
+        };
         examples.check(network)?;
         Ok(examples)
     }
@@ -35,11 +86,6 @@ impl<'a> Examples<'a> {
     /// Whether there is no sample.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
-    }
-
-    /// The values of one sample of `size` values.
-    pub(crate) fn sample(&self, index: usize, size: usize) -> &'a [f32] {
-        &self.inputs[index * size..(index + 1) * size]
     }
 
     pub(crate) fn check(&self, network: &Network) -> Result<(), Error> {

@@ -57,7 +57,7 @@ pub use adam::Adam;
 pub use engine::Engine;
 pub use error::Error;
 pub use isa::Isa;
-pub use job::{Evaluation, Examples, Job, Sgd, Update};
+pub use job::{Evaluation, Examples, Inputs, Job, Sgd, Update};
 pub use mlp::{Activation, Mlp};
 pub use network::{LayerPlan, MAX_MAP_VALUES, MAX_PARAMETERS, Network};
 pub use spec::{Layer, ModelSpec, Shape};

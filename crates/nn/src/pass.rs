@@ -2,7 +2,7 @@
 
 use crate::buffers::Buffers;
 use crate::isa::Isa;
-use crate::lanes::{self, ConvShape, CrossEntropy, Finish, Flow};
+use crate::lanes::{self, ConvShape, CrossEntropy, Finish, Flow, Value};
 use crate::plan::{After, Op, Place, Plan};
 
 /// The weights as the kernels read them.
@@ -25,7 +25,7 @@ pub(crate) struct Pass<'a> {
 
 impl Pass<'_> {
     /// Fills the input map from samples.
-    pub(crate) fn load(&self, buffers: &mut Buffers, samples: &[&[f32]]) {
+    pub(crate) fn load<T: Value>(&self, buffers: &mut Buffers, samples: &[&[T]]) {
         let (layout, map) = (&self.plan.maps[0], &mut buffers.maps[0]);
         lanes::gather_samples(self.isa, buffers.group, samples, layout, map);
     }

@@ -2,8 +2,8 @@
 
 use crate::buffers::{Aligned, Buffers};
 use crate::isa::Isa;
-use crate::job::{Examples, Job, Update};
-use crate::lanes::{self, Group, Step};
+use crate::job::{Examples, Inputs, Job, Update};
+use crate::lanes::{self, Group, Step, Value};
 use crate::pass::{Pass, Weights};
 use crate::plan::{Op, Plan};
 
@@ -226,15 +226,24 @@ impl Worker {
 
 /// Loads samples into the lanes and returns their labels.
 fn load(pass: &Pass, buffers: &mut Buffers, examples: &Examples, indices: &[u32]) -> [u8; 16] {
-    let size = pass.plan.maps[0].bare().vectors();
-    let mut samples: [&[f32]; 16] = [&[]; 16];
     let mut labels = [0; 16];
-    for ((sample, label), &index) in samples.iter_mut().zip(&mut labels).zip(indices) {
-        *sample = examples.sample(index as usize, size);
+    for (label, &index) in labels.iter_mut().zip(indices) {
         *label = examples.labels[index as usize];
     }
-    pass.load(buffers, &samples[..indices.len()]);
+    match examples.inputs {
+        Inputs::Pixels(pixels) => load_values(pass, buffers, pixels, indices),
+        Inputs::Numbers(numbers) => load_values(pass, buffers, numbers, indices),
+    }
     labels
+}
+
+fn load_values<T: Value>(pass: &Pass, buffers: &mut Buffers, values: &[T], indices: &[u32]) {
+    let size = pass.plan.maps[0].bare().vectors();
+    let mut samples: [&[T]; 16] = [&[]; 16];
+    for (sample, &index) in samples.iter_mut().zip(indices) {
+        *sample = &values[index as usize * size..][..size];
+    }
+    pass.load(buffers, &samples[..indices.len()]);
 }
 
 /// FGSM: moves the loaded samples by `epsilon` along the sign of their gradient, within [0, 1].

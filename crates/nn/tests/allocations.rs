@@ -45,7 +45,9 @@ fn steps_do_not_allocate() {
     for name in ModelSpec::BUILTIN {
         let network = Network::new(&ModelSpec::builtin(name, 10).unwrap(), shape, 10).unwrap();
         let (inputs, labels) = lcg_examples(&network, 1, 50);
-        let examples = Examples::new(&network, &inputs, &labels).unwrap();
+        let pixels: Vec<u8> = inputs.iter().map(|value| (255.0 * value) as u8).collect();
+        let numbers = Examples::new(&network, &inputs, &labels).unwrap();
+        let pixels = Examples::new(&network, &pixels, &labels).unwrap();
         let start = lcg_weights(&network, 1);
         let engine = Engine::new(network, 1);
         let sgd = Sgd {
@@ -54,7 +56,7 @@ fn steps_do_not_allocate() {
             adversarial_epsilon: 0.1,
             ..Sgd::default()
         };
-        let count = |steps: usize| {
+        let count_of = |examples: &Examples, steps: usize| {
             let order: Vec<u32> = (0..steps as u32 * 20).map(|i| i % 50).collect();
             let job = Job {
                 start: &start,
@@ -63,16 +65,19 @@ fn steps_do_not_allocate() {
                 sgd,
             };
             let before = allocations();
-            engine.train(&examples, &[job]).unwrap();
+            engine.train(examples, &[job]).unwrap();
             allocations() - before
         };
-        let first = count(10);
-        assert!(first > count(10), "the first call makes the workspace");
-        assert_eq!(count(10), count(100), "{name}");
-        assert!(
-            count(100) < 12,
-            "{name}: a few for the answer, none for the steps"
-        );
+        let first = count_of(&numbers, 10);
+        for examples in [numbers, pixels] {
+            let count = |steps: usize| count_of(&examples, steps);
+            assert!(first > count(10), "the first call makes the workspace");
+            assert_eq!(count(10), count(100), "{name}");
+            assert!(
+                count(100) < 12,
+                "{name}: a few for the answer, none for the steps"
+            );
+        }
     }
 }
 

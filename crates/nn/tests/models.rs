@@ -197,7 +197,7 @@ fn training_lowers_the_loss_and_wrong_input_is_refused() {
     ));
     let bad = [10u8; 20];
     let mislabelled = Examples {
-        inputs: &inputs,
+        inputs: (&inputs).into(),
         labels: &bad,
     };
     assert!(matches!(

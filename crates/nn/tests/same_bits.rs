@@ -4,7 +4,7 @@
 mod common;
 
 use aerofed_nn::{
-    Engine, Error, Examples, Isa, Job, Layer, ModelSpec, Network, Sgd, Shape, Update,
+    Engine, Error, Examples, Inputs, Isa, Job, Layer, ModelSpec, Network, Sgd, Shape, Update,
 };
 use common::{lcg_examples, lcg_weights};
 
@@ -48,11 +48,17 @@ fn networks() -> Vec<Network> {
     all
 }
 
-/// Jobs of unequal length with full, half and short groups, and every kind of step.
 fn train(engine: &Engine) -> Vec<Update> {
+    let (inputs, labels) = lcg_examples(engine.network(), 9, 60);
+    train_on(
+        engine,
+        Examples::new(engine.network(), &inputs, &labels).unwrap(),
+    )
+}
+
+/// Jobs of unequal length with full, half and short groups, and every kind of step, on 60 samples.
+fn train_on(engine: &Engine, examples: Examples) -> Vec<Update> {
     let network = engine.network();
-    let (inputs, labels) = lcg_examples(network, 9, 60);
-    let examples = Examples::new(network, &inputs, &labels).unwrap();
     let start = lcg_weights(network, 4);
     let orders: Vec<Vec<u32>> = [3, 70, 0, 16, 45]
         .iter()
@@ -108,6 +114,34 @@ fn instruction_sets_agree_bit_for_bit() {
             assert_eq!(
                 engine.input_gradient(&examples, weights, &indices).unwrap(),
                 plain.input_gradient(&examples, weights, &indices).unwrap()
+            );
+        }
+    }
+}
+
+/// What is kept as pixels trains and is looked at as the same numbers do.
+#[test]
+fn pixels_are_as_good_as_their_quotients() {
+    for network in networks() {
+        let (inputs, labels) = lcg_examples(&network, 9, 60);
+        let pixels: Vec<u8> = inputs.iter().map(|v| (v.abs() * 510.0) as u8).collect();
+        assert!((0..16).all(|step| pixels.contains(&(17 * step))));
+        let numbers: Vec<f32> = pixels.iter().map(|&p| f32::from(p) / 255.0).collect();
+        let kept = Examples::new(&network, &pixels, &labels).unwrap();
+        let plain = Examples::new(&network, &numbers, &labels).unwrap();
+        let indices: Vec<u32> = (0..60).rev().collect();
+        for isa in Isa::ALL.into_iter().filter(|isa| isa.is_supported()) {
+            let engine = Engine::with_isa(network.clone(), 1, isa).unwrap();
+            let updates = train_on(&engine, kept);
+            assert_eq!(updates, train_on(&engine, plain), "{isa}");
+            let weights = &updates[1].weights;
+            assert_eq!(
+                engine.evaluate(&kept, weights, None).unwrap(),
+                engine.evaluate(&plain, weights, None).unwrap()
+            );
+            assert_eq!(
+                engine.input_gradient(&kept, weights, &indices).unwrap(),
+                engine.input_gradient(&plain, weights, &indices).unwrap()
             );
         }
     }
@@ -211,7 +245,7 @@ fn the_environment_forces_an_instruction_set() {
 fn says_its_instruction_set() {
     let engine = Engine::new(networks().remove(0), 1);
     let weights = vec![0.0; engine.network().parameter_count()];
-    let nothing = Examples::new(engine.network(), &[], &[]).unwrap();
+    let nothing = Examples::new(engine.network(), Inputs::Pixels(&[]), &[]).unwrap();
     match (engine.isa(), engine.evaluate(&nothing, &weights, None)) {
         (Ok(isa), Ok(_)) => println!("engine: {isa}."),
         (Err(error), Err(same)) if error == same => println!("engine: {error}"),

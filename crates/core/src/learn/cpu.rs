@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use aerofed_data::Dataset;
-use aerofed_nn::{Engine, Examples, Network, Sgd};
+use aerofed_data::{Dataset, Values};
+use aerofed_nn::{Engine, Examples, Inputs, Network, Sgd};
 use rayon::prelude::*;
 
 use super::data::{Data, network_for};
@@ -74,8 +74,12 @@ impl CpuLearner {
 }
 
 fn examples(set: &Dataset) -> Examples<'_> {
+    let inputs = match &set.inputs {
+        Values::Pixels(pixels) => Inputs::Pixels(pixels),
+        Values::Numbers(numbers) => Inputs::Numbers(numbers),
+    };
     Examples {
-        inputs: &set.inputs,
+        inputs,
         labels: &set.labels,
     }
 }

@@ -118,7 +118,7 @@ pub(crate) fn few_digits() -> PathBuf {
             let mut images = [&[0, 0, 8, 3], &count[..], &[0, 0, 0, 28, 0, 0, 0, 28]].concat();
             for sample in chosen {
                 labels.push(set.labels[sample]);
-                let pixels = set.input(sample).unwrap().iter();
+                let pixels = set.input(sample).unwrap().into_iter();
                 images.extend(pixels.map(|value| (value * 255.0).round() as u8));
             }
             fs::write(mine.join(format!("{part}-labels-idx1-ubyte")), labels).unwrap();

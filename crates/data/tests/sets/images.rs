@@ -82,7 +82,12 @@ fn grey_and_shrinking_average() {
         (1, 2, 0)
     );
     assert!(
-        split.train.inputs.iter().all(|v| (v - 0.5).abs() < 0.05),
+        split
+            .train
+            .inputs
+            .to_vec()
+            .iter()
+            .all(|v| (v - 0.5).abs() < 0.05),
         "{:?}",
         split.train.inputs
     );
@@ -91,7 +96,10 @@ fn grey_and_shrinking_average() {
 #[test]
 fn the_test_split_depends_on_names_only() {
     let (dir, elsewhere) = (tree(), tree());
-    let marks = |dir: &Path| image_folder(dir, &options(1)).unwrap().test.inputs;
+    let marks = |dir: &Path| {
+        let split = image_folder(dir, &options(1)).unwrap();
+        split.test.inputs.to_vec()
+    };
     // Each image has its own colour, so that samples can be told apart.
     for i in 0..10 {
         for dir in [&dir, &elsewhere] {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use aerofed_data::{
-    Dataset, Embedded, Error, Partition, PartitionKind, PartitionPlan, embedded, partition,
+    Dataset, Embedded, Error, Partition, PartitionKind, PartitionPlan, Values, embedded, partition,
 };
 use proptest::prelude::*;
 use rand::SeedableRng;
@@ -25,7 +25,7 @@ pub(crate) fn dataset(class_sizes: &[usize]) -> Dataset {
         height: 1,
         width: 1,
         class_names: (0..class_sizes.len()).map(|c| c.to_string()).collect(),
-        inputs: vec![0.5; labels.len()],
+        inputs: Values::Numbers(vec![0.5; labels.len()]),
         labels,
         users: None,
     }

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use aerofed_data::{
-    Dataset, Error, ImageFolder, Partition, PartitionKind, PartitionPlan, Users, check_folder,
-    idx_folder, image_folder, partition,
+    Dataset, Error, ImageFolder, Partition, PartitionKind, PartitionPlan, Users, Values,
+    check_folder, idx_folder, image_folder, partition,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -152,7 +152,7 @@ fn of_users() -> Dataset {
         height: 1,
         width: 1,
         class_names: vec!["0".into(), "1".into()],
-        inputs: vec![0.5; of_sample.len()],
+        inputs: Values::Numbers(vec![0.5; of_sample.len()]),
         labels: (0..of_sample.len())
             .map(|sample| (sample % 2) as u8)
             .collect(),

@@ -47,6 +47,10 @@ impl Simd for Avx2 {
         _mm256_loadu_ps(from)
     }
     #[inline(always)]
+    unsafe fn load_bytes(from: *const u8) -> __m256 {
+        _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(from.cast())))
+    }
+    #[inline(always)]
     unsafe fn store(to: *mut f32, value: __m256) {
         _mm256_storeu_ps(to, value);
     }

@@ -66,6 +66,10 @@ impl Simd for Full {
         _mm512_loadu_ps(from)
     }
     #[inline(always)]
+    unsafe fn load_bytes(from: *const u8) -> __m512 {
+        _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(from.cast())))
+    }
+    #[inline(always)]
     unsafe fn store(to: *mut f32, value: __m512) {
         _mm512_storeu_ps(to, value);
     }
@@ -192,6 +196,7 @@ impl Simd for Half {
     like_avx2! {
         splat(value: f32) -> __m256;
         load(from: *const f32) -> __m256;
+        load_bytes(from: *const u8) -> __m256;
         store(to: *mut f32, value: __m256);
         fma(a: __m256, b: __m256, c: __m256) -> __m256;
         add(a: __m256, b: __m256) -> __m256;

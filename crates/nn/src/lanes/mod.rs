@@ -17,6 +17,7 @@ mod conv_input_grad;
 mod conv_weight_grad;
 mod conv_weight_grad_pooled;
 mod dense;
+mod gather;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod peak;
@@ -32,11 +33,12 @@ pub(crate) use conv_input_grad::conv_input_grad;
 pub(crate) use conv_weight_grad::conv_weight_grad;
 pub(crate) use conv_weight_grad_pooled::{conv_weight_grad_pooled, selects_winners};
 pub(crate) use dense::{DenseShape, dense_forward, dense_input_grad, dense_weight_grad};
+pub(crate) use gather::{Value, gather_samples};
 pub(crate) use peak::multiply_adds;
 pub(crate) use pool::{Pool, max_pool, max_pool_grad, relu, relu_grad};
 pub(crate) use simd::Group;
 pub(crate) use softmax::{CrossEntropy, cross_entropy};
-pub(crate) use spread::{Flow, gather_samples, spread_gradient};
+pub(crate) use spread::{Flow, spread_gradient};
 pub(crate) use update::{Step, descend};
 
 use crate::isa::Isa;

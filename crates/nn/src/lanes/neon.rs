@@ -50,6 +50,12 @@ impl Simd for Neon {
         [vld1q_f32(from), vld1q_f32(from.add(4))]
     }
     #[inline(always)]
+    unsafe fn load_bytes(from: *const u8) -> Pair {
+        let wide = vmovl_u8(vld1_u8(from));
+        let (low, high) = (vmovl_u16(vget_low_u16(wide)), vmovl_high_u16(wide));
+        [vcvtq_f32_u32(low), vcvtq_f32_u32(high)]
+    }
+    #[inline(always)]
     unsafe fn store(to: *mut f32, value: Pair) {
         vst1q_f32(to, value[0]);
         vst1q_f32(to.add(4), value[1]);

@@ -64,6 +64,11 @@ impl Simd for Portable {
         from.cast::<[f32; 8]>().read_unaligned()
     }
     #[inline(always)]
+    unsafe fn load_bytes(from: *const u8) -> [f32; 8] {
+        let bytes = from.cast::<[u8; 8]>().read();
+        each_lane!(l => f32::from(bytes[l]))
+    }
+    #[inline(always)]
     unsafe fn store(to: *mut f32, value: [f32; 8]) {
         to.cast::<[f32; 8]>().write_unaligned(value);
     }

@@ -55,6 +55,8 @@ pub(crate) trait Simd: Copy {
 
     unsafe fn splat(value: f32) -> Self::V;
     unsafe fn load(from: *const f32) -> Self::V;
+    /// Bytes as numbers, 0 to 255.
+    unsafe fn load_bytes(from: *const u8) -> Self::V;
     unsafe fn store(to: *mut f32, value: Self::V);
     /// `a * b + c`, rounded once.
     unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V;

@@ -1,87 +1,10 @@
-//! Moving values between layouts: samples into lanes, pooled gradients back onto the convolution's output.
+//! Pooled gradients, spread back onto the convolution's output.
 #![allow(unsafe_code)]
 
 use super::simd::{self, Group, Simd, Task, load_mask};
 use super::{ConvShape, MapLayout};
 use crate::isa::Isa;
 use std::ops::Range;
-
-/// Writes samples (channel, row, column) into the lanes of a map; lanes without a sample get 0.
-pub(crate) fn gather_samples(
-    isa: Isa,
-    group: Group,
-    samples: &[&[f32]],
-    layout: &MapLayout,
-    map: &mut [f32],
-) {
-    let values = layout.bare().vectors();
-    assert!(samples.len() <= group.lanes() && samples.iter().all(|s| s.len() >= values));
-    assert!(map.len() >= layout.vectors() * group.lanes());
-    simd::run(
-        isa,
-        group,
-        Gather {
-            samples,
-            layout,
-            map,
-        },
-    );
-}
-
-struct Gather<'a> {
-    samples: &'a [&'a [f32]],
-    layout: &'a MapLayout,
-    map: &'a mut [f32],
-}
-
-impl Task for Gather<'_> {
-    #[inline(always)]
-    unsafe fn run<S: Simd, const G: usize>(self) {
-        let layout = *self.layout;
-        // Without a halo the whole sample is one row.
-        let (rows, width) = match layout.halo {
-            0 => (1, layout.vectors()),
-            _ => (layout.channels * layout.height, layout.width),
-        };
-        let zeros = [0.0f32; 16];
-        for row in 0..rows {
-            let to = match layout.halo {
-                0 => 0,
-                _ => {
-                    let (channel, y) = (row / layout.height, row % layout.height);
-                    layout.origin() + channel * layout.plane() + y * layout.row()
-                }
-            };
-            if width < S::LANES {
-                for lane in 0..G {
-                    for x in 0..width {
-                        let sample = self.samples.get(lane);
-                        self.map[(to + x) * G + lane] = sample.map_or(0.0, |s| s[row * width + x]);
-                    }
-                }
-                continue;
-            }
-            for x in (0..width).step_by(S::LANES) {
-                // The last block reaches back over what is already done.
-                let x = x.min(width - S::LANES);
-                for half in 0..G / S::LANES {
-                    let mut from = [zeros.as_ptr(); 16];
-                    for (lane, from) in from.iter_mut().enumerate().take(S::LANES) {
-                        if let Some(sample) = self.samples.get(half * S::LANES + lane) {
-                            *from = sample[row * width + x..].as_ptr();
-                        }
-                    }
-                    // SAFETY: the caller vouches for the instruction set; every row has `LANES` values from `x`
-                    // on, and `gather_samples` checked that the map holds the layout.
-                    unsafe {
-                        let to = self.map.as_mut_ptr().add((to + x) * G + half * S::LANES);
-                        S::transpose(&from, to, G);
-                    }
-                }
-            }
-        }
-    }
-}
 
 /// What the forward pass did after the convolution.
 pub(crate) enum Flow<'a> {

@@ -1,7 +1,7 @@
 //! The plain way to compute everything, in f64: what the kernels are measured against.
 #![allow(dead_code)] // every test file takes what it needs
 
-use aerofed_nn::{Examples, Job, Layer, LayerPlan, Network, Shape};
+use aerofed_nn::{Examples, Inputs, Job, Layer, LayerPlan, Network, Shape};
 
 /// Loss, gradients and logits of one sample.
 pub(crate) struct Pass {
@@ -202,6 +202,15 @@ fn first_largest(input: &[f64], [first, stride, size]: [usize; 3]) -> usize {
     best
 }
 
+/// Their values, which these tests give as numbers.
+fn numbers<'a>(examples: &Examples<'a>) -> &'a [f32] {
+    match examples.inputs {
+        Inputs::Numbers(numbers) => numbers,
+        // Then indexing fails: pixels are compared with numbers in `same_bits.rs`.
+        Inputs::Pixels(_) => &[],
+    }
+}
+
 /// Runs one of the examples.
 pub(crate) fn pass_example(
     network: &Network,
@@ -210,7 +219,7 @@ pub(crate) fn pass_example(
     index: u32,
 ) -> Pass {
     let values = network.input().values();
-    let input = &examples.inputs[index as usize * values..][..values];
+    let input = &numbers(examples)[index as usize * values..][..values];
     let label = usize::from(examples.labels[index as usize]);
     pass(network, weights, &widen(input), label)
 }
@@ -234,7 +243,7 @@ pub(crate) fn train(network: &Network, examples: &Examples, job: &Job) -> (Vec<f
             let mut passes = vec![pass_example(network, &weights, examples, index)];
             if sgd.adversarial_epsilon > 0.0 {
                 let values = network.input().values();
-                let input = &examples.inputs[index as usize * values..][..values];
+                let input = &numbers(examples)[index as usize * values..][..values];
                 let moved: Vec<f64> = input
                     .iter()
                     .zip(&passes[0].input_gradient)
