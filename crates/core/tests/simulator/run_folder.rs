@@ -17,7 +17,7 @@ const EVENTFUL: [&str; 8] = [
     "uavs.bandwidth_up_hz=[1e5, 1e5]",
     "mobility.kind=static",
     "redeploy.when=on_change",
-    "faults=[{kind='loss', uav=2, round=2}, {kind='drain', uav=1, round=3}, \
+    "faults=[{kind='loss', uav=2, round=2}, {kind='drain', uav=1, round=9}, \
       {kind='device_crash', device=0, from=1, until=8}]",
 ];
 

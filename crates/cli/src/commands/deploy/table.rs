@@ -123,7 +123,7 @@ mod tests {
             distance_m: 0.0,
             seconds: if moves { 509.0 } else { 0.0 },
             energy_j: if moves { 81_500.0 } else { 0.0 },
-            battery_left_j: 318_500.0,
+            battery_left_j: 318_600.0,
             endurance_min: Some(24.8),
             covered: 40,
         }
