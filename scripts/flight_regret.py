@@ -5,8 +5,8 @@
     python3 scripts/flight_regret.py OUT/runs.csv          a Markdown table: each fault, the worst, the mean
 
 The regret of a rule in a case is what it takes, relative to the better of `always` and `never`, less 1: in time, in energy, and in the
-weighted cost 0.5 J + 0.5 s, which is what the rule minimises and by which the better of the two is found. A run that does not reach its target counts with
-the whole of what it took, and is marked.
+weighted cost 0.5 J + 0.5 s, which is what the rule minimises and by which the better of the two is found. Numbers are means over seeds. A run that does not reach its target counts
+with the whole of what it took, and is marked.
 """
 
 import csv
@@ -17,15 +17,17 @@ WEIGHTS = {"energy_j": 0.5, "time_s": 0.5}
 
 
 def cases(path):
-    """(training, fault) -> label -> (seconds, joules, reached)."""
-    found = defaultdict(dict)
+    """(training, fault) -> label -> (seconds, joules, whether all reached it), means over seeds."""
+    found = defaultdict(lambda: defaultdict(list))
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
             reached = row["reached"] == "true"
             prefix = "" if reached else "run_"
             taken = (float(row[prefix + "time_s"]), float(row[prefix + "energy_j"]), reached)
-            found[row["training"], row["fault"]][row["label"]] = taken
-    return found
+            found[row["training"], row["fault"]][row["label"]].append(taken)
+    mean = lambda numbers: sum(numbers) / len(numbers)
+    merged = lambda runs: (mean([run[0] for run in runs]), mean([run[1] for run in runs]), all(run[2] for run in runs))
+    return {case: {label: merged(runs) for label, runs in labels.items()} for case, labels in found.items()}
 
 
 def cost(taken):

@@ -1,7 +1,8 @@
 //! What a run has shown of its own pace so far: how its accuracy grows, what a round takes, how fast devices come within reach.
 //!
-//! Accuracy A after t rounds follows ln(A / (1 - A)) = a + p ln t: a straight line, fitted to the last two thirds of the rounds. A few
-//! pseudo-rounds pull p to what such curves usually have, which is all there is to go by at first. Rounds to a target follow from it.
+//! The error after t rounds, 1 - A, falls about as t^-p: a straight line in logarithms, fitted to the last two thirds of the rounds. Pseudo-rounds
+//! pull p to what such curves usually have, which is all there is to go by at first. Rounds to a target follow from it; nobody looks farther
+//! ahead than 12 times as many rounds as are behind.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,16 +13,19 @@ use crate::world::Coverage;
 const RECENT: usize = 5;
 
 /// What p usually is in the rounds that count.
-const USUAL_SLOPE: f64 = 0.7;
+const USUAL_SLOPE: f64 = 0.3;
 
 /// As how much that counts: the spread of ln t, squared and summed, over rounds.
-const SLOPE_WEIGHT: f64 = 0.5;
+const SLOPE_WEIGHT: f64 = 1.0;
 
 /// Least and greatest p that is believed.
-const SLOPES: [f64; 2] = [0.15, 3.0];
+const SLOPES: [f64; 2] = [0.1, 2.0];
 
-/// Accuracies closer to 0 or 1 count as so far from it.
-const EDGE: f64 = 1e-3;
+/// No error counts as less.
+const LEAST_ERROR: f64 = 1e-3;
+
+/// A run that goes on has at least so many rounds to go, and is not believed to have more, relative to those behind it.
+const ROUNDS_TO_GO: [f64; 2] = [0.1, 12.0];
 
 /// What a round took, whoever came and went meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,7 +55,7 @@ pub(super) struct Outlook {
     pub(super) stayed_since: Option<usize>,
 }
 
-/// A line through ln(A / (1 - A)) over ln t.
+/// A line through -ln(1 - A) over ln t.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Curve {
     /// p.
@@ -115,7 +119,7 @@ impl Outlook {
         let points = (self.accuracy.iter().zip(1..)).skip(rounds / 3);
         let points = points.filter(|(accuracy, _)| accuracy.is_finite());
         let points: Vec<(f64, f64)> = points
-            .map(|(&accuracy, round)| (libm::log(f64::from(round)), log_odds(accuracy)))
+            .map(|(&accuracy, round)| (libm::log(f64::from(round)), knowledge(accuracy)))
             .collect();
         let count = points.len() as f64;
         if points.is_empty() {
@@ -157,13 +161,14 @@ impl Outlook {
 impl Curve {
     /// The round in which a target is reached, by this curve.
     pub(super) fn rounds_to(&self, target: f64) -> f64 {
-        self.rounds * libm::exp((log_odds(target) - self.level) / self.slope).max(1.0)
+        let factor = libm::exp((knowledge(target) - self.level) / self.slope);
+        self.rounds * (1.0 + (factor - 1.0).clamp(ROUNDS_TO_GO[0], ROUNDS_TO_GO[1]))
     }
 }
 
-fn log_odds(accuracy: f64) -> f64 {
-    let inside = accuracy.clamp(EDGE, 1.0 - EDGE);
-    libm::log(inside / (1.0 - inside))
+/// -ln(1 - A).
+fn knowledge(accuracy: f64) -> f64 {
+    -libm::log((1.0 - accuracy).clamp(LEAST_ERROR, 1.0))
 }
 
 #[cfg(test)]
@@ -178,28 +183,27 @@ mod tests {
         outlook
     }
 
-    /// One round at 50 %: log-odds 0, and nothing but the usual slope. 80 % has log-odds ln 4: e^(1.386 / 0.7) = 7.25 rounds.
+    /// One round at 50 %, and nothing but the usual slope. At 70 % the error is 0.6 times as large: 0.6^(-1 / 0.3) = 5.49 rounds.
     #[test]
     fn after_one_round_the_usual_slope_is_all_there_is() {
         let curve = outlook(&[0.5]).curve().unwrap();
-        assert!((curve.rounds_to(0.8) - 7.246).abs() < 1e-3, "{curve:?}");
+        assert!((curve.rounds_to(0.7) - 5.490).abs() < 1e-3, "{curve:?}");
         assert!(Outlook::default().curve().is_none());
+        // It is not believed to take forever, nor to be over while it goes on.
+        assert_eq!(curve.rounds_to(1.0), 13.0);
+        assert_eq!(curve.rounds_to(0.4), 1.1);
     }
 
-    /// Odds that grow with the square of the round, for long: p comes to 2 but for the pseudo-rounds.
+    /// An error of 1 / t for long: p comes close to 1 in spite of the pseudo-rounds.
     #[test]
     fn a_long_curve_outweighs_the_usual_slope() {
-        let odds = |round: f64| 0.01 * round * round;
-        let accuracy: Vec<f64> = (1..=60)
-            .map(|round| odds(f64::from(round)) / (1.0 + odds(f64::from(round))))
+        let accuracy: Vec<f64> = (1..=300)
+            .map(|round| 1.0 - 1.0 / f64::from(round))
             .collect();
         let curve = outlook(&accuracy).curve().unwrap();
-        assert!((1.8..=2.0).contains(&curve.slope), "{curve:?}");
-        // Odds of 144 are those of round 120, with a slope of 2.
-        let rounds = curve.rounds_to(144.0 / 145.0);
-        assert!((120.0..=135.0).contains(&rounds), "{rounds}");
-        // What is reached is reached.
-        assert_eq!(curve.rounds_to(0.5), 60.0);
+        assert!((0.95..=1.0).contains(&curve.slope), "{curve:?}");
+        let rounds = curve.rounds_to(1.0 - 1.0 / 600.0);
+        assert!((600.0..=630.0).contains(&rounds), "{rounds}");
     }
 
     #[test]
