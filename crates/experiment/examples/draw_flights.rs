@@ -1,9 +1,9 @@
-//! Draws the worlds and faults of `experiments/flights.toml`: five worlds, four faults in each.
+//! Draws an experiment about flights: five worlds, four faults in each.
 //!
-//! `cargo run --release -p aerofed-experiment --example draw_flights > crates/experiment/experiments/flights.toml`
+//! `cargo run --release -p aerofed-experiment --example draw_flights > flights.toml`, then `aerofed reproduce flights.toml --scale paper`
 //!
-//! Another number as argument draws others: the rule that decides about flights was tuned on those of 1, 2 and 3, and the file holds
-//! those of 20. Nothing was drawn again because of what came out.
+//! Another number as argument draws others: the rule that decides about flights was tuned on those of 1, 2 and 3, and those
+//! of 20 are printed unless told otherwise. Nothing was drawn again because of what came out.
 
 use aerofed::seed::{Random, Stream, stream};
 use rand::RngExt;
@@ -14,7 +14,7 @@ const FAULTS: u64 = 4;
 const SHOWN: u64 = 20;
 
 const HEAD: &str = r#"# Flights that pay: 20 random faults in five random worlds, short and long trainings. Do UAVs move when that pays, and stay when it does not?
-# Made by `cargo run --release -p aerofed-experiment --example draw_flights`; the regret of each rule is `scripts/flight_regret.py OUT`.
+# Made by `cargo run --release -p aerofed-experiment --example draw_flights`.
 
 name = "flights"
 title = "Flights that pay"

@@ -1,4 +1,4 @@
-//! Whether flights to new positions are worth what they take, by an estimate of how the run goes on with them and without.
+//! Whether flights to new positions, Eq. (84), are worth what they take, by an estimate of how the run goes on with them and without.
 //!
 //! By the run's own curve (`outlook.rs`) the target is reached in round t*. With other devices covered it is another round. Let s be the share
 //! of the training samples that is covered, relative to the rounds that the curve was drawn in, and m the share of samples whose class nobody
