@@ -55,6 +55,15 @@ fn marginal_gains(movement_weight: f64) -> Make {
     })
 }
 
+fn no_margin() -> Make {
+    Box::new(|| {
+        Box::new(MarginalGains {
+            margin_m: Some(0.0),
+            ..MarginalGains::default()
+        })
+    })
+}
+
 impl Study {
     /// Per step of the losses, what all layouts gave.
     fn all(&self, lost: &[usize], make: &Make) -> Vec<Vec<LossStep>> {
@@ -64,7 +73,7 @@ impl Study {
     }
 
     fn tables(&self) {
-        let methods: [(&str, Make); 6] = [
+        let methods: [(&str, Make); 7] = [
             ("M-i `none`", Box::new(|| Box::new(Stay))),
             (
                 "Algorithm 4 `two_stage`",
@@ -79,6 +88,7 @@ impl Study {
                 Box::new(|| Box::new(JointGreedy::default())),
             ),
             ("`marginal_gains`", marginal_gains(0.005)),
+            ("`marginal_gains`, no margin", no_margin()),
             ("`marginal_gains`, λ_9 = 0.0175", marginal_gains(0.0175)),
         ];
         println!(

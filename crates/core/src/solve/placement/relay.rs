@@ -87,7 +87,7 @@ impl<'a> Network<'a> {
         let gain = |spot: &Point| (self.counts.gain(*spot, radius_m), *spot);
         let mut ranked: Vec<(usize, Point)> = self.spots.iter().map(gain).collect();
         ranked.retain(|(gain, _)| *gain > 0);
-        ranked.sort_by(|a, b| b.0.cmp(&a.0));
+        ranked.sort_by_key(|(gain, _)| std::cmp::Reverse(*gain));
         ranked.truncate(MOST_SPOTS);
         let branches = ranked
             .into_iter()
