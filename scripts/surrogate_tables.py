@@ -15,6 +15,7 @@ import sys
 
 ROW = re.compile(r"\| (held-\S+) +\|.*\| ([^|]*/[^|]*)\|$")
 GROUPS = ["", "cnn", "log", "fas", "len"]
+SEEDS = [3, 4, 5, 6, 7]
 
 
 def rounds_run(folder, name):
@@ -52,14 +53,22 @@ def main(report, folder):
     for group in GROUPS:
         own = [row for row in rows if row[0].startswith(f"held-{group}")]
         errors = [error for name, pairs in own for error in misses(folder, name, pairs)]
+        if not errors:
+            continue
         print(f"{group or 'all'}: {len(own)} runs, {len(errors)} targets, median {statistics.median(errors):.0%}")
     for model, targets in [("cnn", (0.7, 0.8, 0.9)), ("log", (0.7, 0.8))]:
         methods = sorted({p.name.split("-")[3] for p in folder.glob(f"held-{model}-a4k-*-3")})
         for target in targets:
-            order = lambda seed: [reached(rounds_run(folder, f"held-{model}-a4k-{m}-{seed}"), target) for m in methods]
-            pairs = itertools.combinations((3, 4, 5), 2)
-            agree = ", ".join(f"{tau(order(a), order(b)):.2f}" for a, b in pairs)
-            print(f"{model}, {target:.0%}: tau between seeds 3, 4 and 5: {agree}")
+            rounds = {seed: [reached(rounds_run(folder, f"held-{model}-a4k-{m}-{seed}"), target) for m in methods] for seed in SEEDS}
+            whole = [place for place in range(len(methods)) if all(rounds[seed][place] for seed in SEEDS)]
+            order = lambda seeds: [statistics.mean(rounds[seed][place] for seed in seeds) for place in whole]
+            single = [tau(order([a]), order([b])) for a, b in itertools.combinations(SEEDS, 2)]
+            halves = list(itertools.combinations(SEEDS, len(SEEDS) // 2))
+            split = [tau(order(half), order([s for s in SEEDS if s not in half])) for half in halves]
+            print(
+                f"{model}, {target:.0%}, {len(whole)} methods: tau between single seeds {statistics.mean(single):.2f}"
+                f" ({min(single):.2f} to {max(single):.2f}), between {len(SEEDS) // 2} and the others {statistics.mean(split):.2f}"
+            )
 
 
 if __name__ == "__main__":

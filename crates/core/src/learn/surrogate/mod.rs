@@ -6,8 +6,7 @@
 
 mod mean_field;
 mod numbers;
-
-use rand::RngExt;
+mod samples;
 
 use super::data::{Data, network_for};
 use super::holdings::Holdings;
@@ -17,10 +16,9 @@ use super::{
 };
 use crate::Error;
 use crate::scenario::{Training, ValidScenario};
-use crate::seed::{Stream, stream};
 use crate::vocabulary::{DeviceId, Quality, UavId};
-use mean_field::Peculiarity;
 pub(crate) use mean_field::{Rates, Scratch};
+use samples::Noise;
 
 /// Label mixes whose answers are remembered while a cell is asked.
 const MOST_REMEMBERED: usize = 1 << 12;
@@ -53,13 +51,13 @@ impl SurrogateLearner {
         let numbers = &law.group.law;
         let rates = Rates::new(numbers, law.relative_rate);
         let ceiling = numbers.ceiling_at(scenario.data.data_volume) as f32;
-        let rng = stream(scenario.seed, Stream::Surrogate, 0, 0);
         Ok(Self {
             task,
             devices: SurrogateDevices {
                 classes,
                 mixes: LabelMixes::of_devices(&data.train, &held.devices),
-                peculiar: rng.random_iter().take(held.devices.len()).collect(),
+                noise: Noise::new(scenario.seed, held.devices.len(), classes),
+                sharpness: numbers.sharpness as f32,
                 rates,
                 ceiling,
                 learning_rate: scenario.training.learning_rate,
@@ -81,38 +79,26 @@ impl SurrogateLearner {
 pub(crate) struct SurrogateDevices {
     classes: usize,
     mixes: LabelMixes,
-    /// Two random bytes of each device.
-    peculiar: Vec<[u8; 2]>,
+    /// What tells their samples from others.
+    noise: Noise,
+    sharpness: f32,
     rates: Rates,
     ceiling: f32,
     learning_rate: f64,
 }
 
 impl SurrogateDevices {
-    /// Of ten samples a few are mistaken, by chance: from a quarter to seven quarters of the average.
-    fn peculiarity(&self, device: DeviceId) -> Peculiarity {
-        let [class, hardness] = self.peculiar[device.index()];
-        Peculiarity {
-            confusion: usize::from(class) % self.classes,
-            hardness: 0.25 + 1.5 / 255.0 * f32::from(hardness),
-        }
-    }
-
-    /// The device's update, but for its mistakes.
+    /// The device's update, without its outputs.
     fn train_one(&self, job: &Job, scratch: &mut Scratch) -> LocalUpdate {
         scratch.set_mix(self.mixes.shares(job.device));
         let mut weights = job.start.to_vec();
         let pull = (self.learning_rate * job.local.proximal) as f32;
         let steps = job.local_iterations;
         let mean_loss = scratch.train(&mut weights, steps, pull, job.start, &self.rates);
-        let outputs = match job.wants_outputs {
-            true => scratch.rights(&weights, None),
-            false => Vec::new(),
-        };
         LocalUpdate {
             weights,
             mean_loss,
-            outputs,
+            outputs: Vec::new(),
         }
     }
 }
@@ -146,7 +132,7 @@ impl Devices for SurrogateDevices {
     }
 }
 
-/// What devices of a cell come to that have the same label mix and did the same work, but for their mistakes.
+/// What devices of a cell come to that have the same label mix and did the same work, but for their outputs.
 struct Known<T> {
     /// By the number of a mix, its place among the answers, from 1; 0: not known.
     slots: Vec<u32>,
@@ -188,9 +174,10 @@ impl StatelessDevices for SurrogateDevices {
                     &trained
                 }
             };
-            outputs.clone_from(&update.outputs);
             if job.wants_outputs {
-                self.peculiarity(job.device).add_mistakes(&mut outputs);
+                scratch.set_mix(self.mixes.shares(job.device));
+                let noise = self.noise.of(job.device);
+                scratch.outputs(&update.weights, None, self.sharpness, noise, &mut outputs);
             }
             let view = UpdateView {
                 outputs: &outputs,
@@ -207,18 +194,11 @@ impl StatelessDevices for SurrogateDevices {
         deliver: &mut dyn FnMut(usize, &[f32]),
     ) {
         let mut scratch = Scratch::new(self.classes);
-        let mut known = Known::new(&self.mixes);
         let mut outputs = Vec::new();
         for (place, device) in devices.iter().enumerate() {
-            let mut rights = || {
-                scratch.set_mix(self.mixes.shares(*device));
-                scratch.rights(model, Some(self.ceiling))
-            };
-            match &mut known {
-                Some(known) => outputs.clone_from(known.get(self.mixes.number(*device), rights)),
-                None => outputs = rights(),
-            }
-            self.peculiarity(*device).add_mistakes(&mut outputs);
+            scratch.set_mix(self.mixes.shares(*device));
+            let (ceiling, noise) = (Some(self.ceiling), self.noise.of(*device));
+            scratch.outputs(model, ceiling, self.sharpness, noise, &mut outputs);
             deliver(place, &outputs);
         }
     }
