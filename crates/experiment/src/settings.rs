@@ -143,20 +143,24 @@ mod tests {
 
     #[test]
     fn a_shared_setting_is_read_by_somebody() {
-        let told = runs("cehfed,hfl", &["selection.share=0.3"]).unwrap_err();
+        let told = runs("cehfed,hfl", &["selection.threshold=0.3"]).unwrap_err();
         for part in [
-            "`selection.share` is 0.3",
+            "`selection.threshold` is 0.3",
             "cehfed: its devices",
             "hfl: all",
         ] {
             assert!(told.contains(part), "{told}");
         }
-        let both = runs("cehfed,rhfed", &["selection.share=0.3"]).unwrap();
-        let share = |place: usize| both[place][0].scenario.selection.share;
-        assert_eq!((share(0), share(1)), (0.2, 0.3), "for its reader alone");
+        let both = runs("cehfed,fixed_threshold", &["selection.threshold=0.3"]).unwrap();
+        let threshold = |place: usize| both[place][0].scenario.selection.threshold;
+        assert_eq!(
+            (threshold(0), threshold(1)),
+            (0.4, 0.3),
+            "for its reader alone"
+        );
         // Who replaces a part reads what the new one reads.
-        let own = "a=cehfed:association.kind=random";
-        assert!(runs(own, &["selection.share=0.3"]).is_ok());
+        let own = "a=cehfed:association.kind=fixed_threshold";
+        assert!(runs(own, &["selection.threshold=0.3"]).is_ok());
         let told = runs("cehfed,hfl", &["methods.fedprox.proximal=0.5"]).unwrap_err();
         assert!(told.contains("`methods.fedprox.proximal`"), "{told}");
     }
@@ -164,8 +168,8 @@ mod tests {
     #[test]
     fn a_contender_reads_what_it_sets() {
         for (methods, field) in [
-            ("cehfed:selection.share=0.3", "selection.share"),
-            ("cehfed:selection.share=0.2", "selection.share"),
+            ("cehfed:selection.threshold=0.3", "selection.threshold"),
+            ("cehfed:selection.threshold=0.4", "selection.threshold"),
             (
                 "hfl,cehfed:allocation.local_iterations=9",
                 "allocation.local_iterations",

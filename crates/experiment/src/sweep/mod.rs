@@ -333,7 +333,7 @@ mod tests {
             (&["uavs.count=3", "uavs.count=4"], &[], "twice"),
             (&["uavs.count=3"], &["uavs.count=4..6"], "twice"),
             (&[], &["uavs.count=-4..6"], "uavs.count"),
-            (&["selection.share=0.3"], &[], "no method here reads it"),
+            (&["selection.threshold=0.3"], &[], "no method here reads it"),
         ] {
             let message = reason(grid, random);
             assert!(message.contains(told), "{grid:?} {random:?}: {message}");

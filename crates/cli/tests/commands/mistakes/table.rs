@@ -132,8 +132,8 @@ pub(super) const COMMAND_LINE: &[Mistake] = &[
         &["hyperque", "hyperqueue"],
     ),
     typed(
-        &["sweep", "--grid", "selection.share=0.3,0.4"],
-        &["`selection.share` is 0.3", "no method here reads it"],
+        &["sweep", "--grid", "selection.threshold=0.3,0.5"],
+        &["`selection.threshold` is 0.3", "no method here reads it"],
     ),
     typed(&["run", "no/such.toml"], &["no/such.toml", "no such file"]),
     typed(
