@@ -4,6 +4,7 @@
 //!
 //! Another number as argument draws others: the rule that decides about flights was tuned on those of 1, 2 and 3, and those
 //! of 20 are printed unless told otherwise. Nothing was drawn again because of what came out.
+#![allow(clippy::print_stdout, reason = "an example")]
 
 use aerofed::seed::{Random, Stream, stream};
 use rand::RngExt;
