@@ -13,8 +13,8 @@ use crate::scenario::LawNumbers;
 const LARGEST: f32 = 30.0;
 /// The same of what is made of them: a product of two exponentials is still a number.
 const FARTHEST: f32 = 40.0;
-/// Mean margin at which outputs are as sure as the softmax of the scores. Entropies of outputs and numbers of selected devices in the
-/// first rounds of `cehfed` and `fixed_threshold`, seeds 1 and 2, say so for the CNN and the logistic model alike.
+/// Mean margin at which outputs are as sure as the softmax of the scores: a guess, held against the numbers of devices that `fixed_threshold`
+/// selects in its first rounds (seed 1).
 const SURE_MARGIN: f32 = 1.5;
 /// Local iterations that are done in one go.
 const STRIDE: usize = 3;
