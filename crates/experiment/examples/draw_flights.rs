@@ -1,20 +1,20 @@
-//! Draws the worlds and faults of `experiments/flights.toml`: five worlds, four faults in each.
+//! Draws worlds and faults for an experiment about flights that pay: five worlds, four faults in each, as a file that `aerofed reproduce` takes.
 //!
-//! `cargo run --release -p aerofed-experiment --example draw_flights > crates/experiment/experiments/flights.toml`
+//! `cargo run --release -p aerofed-experiment --example draw_flights > flights.toml`
 //!
-//! Another number as argument draws others: the rule that decides about flights was tuned on those of 1, 2 and 3, and the file holds
-//! those of 20. Nothing was drawn again because of what came out.
+//! Another number as argument draws others. Those of 1 and 3 were looked at while the rule that decides about flights was made; those of 20,
+//! without an argument, are to judge it.
 
 use aerofed::seed::{Random, Stream, stream};
 use rand::RngExt;
 
 const WORLDS: u64 = 5;
 const FAULTS: u64 = 4;
-/// What the file holds.
+/// What the rule is judged by.
 const SHOWN: u64 = 20;
 
 const HEAD: &str = r#"# Flights that pay: 20 random faults in five random worlds, short and long trainings. Do UAVs move when that pays, and stay when it does not?
-# Made by `cargo run --release -p aerofed-experiment --example draw_flights`; the regret of each rule is `scripts/flight_regret.py OUT`.
+# Made by `cargo run --release -p aerofed-experiment --example draw_flights`; the regret of each rule is `scripts/flight_regret.py OUT/runs.csv`.
 
 name = "flights"
 title = "Flights that pay"
