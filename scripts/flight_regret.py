@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the rule that decides about flights costs against the better of always moving and never moving.
 
-    aerofed reproduce flights --out OUT
+    aerofed reproduce flights.toml --scale paper --out OUT   flights.toml: example draw_flights of aerofed-experiment
     python3 scripts/flight_regret.py OUT/runs.csv          a Markdown table: each fault, the worst, the mean
 
 The regret of a rule in a case is what it takes, relative to the better of `always` and `never`, less 1: in time, in energy, and in the

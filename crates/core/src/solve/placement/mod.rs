@@ -4,11 +4,11 @@
 //! The objective is `worth.point` for every point that somebody covers, less `worth.kilojoule` for every kilojoule of flight. One sum
 //! over all, so that every step can only raise it:
 //!
-//! 1. [`climb`]: of all facilities' best positions the one that gains most is taken, until none gains. A facility looks at every
-//!    crossing of circles near it, and at spots all over the ground ([`spots`]).
-//! 2. [`exchange`]: groups of facilities give up their positions together and take the best ones together. A small fleet is one group.
-//! 3. [`matching`]: who flies where, for the least energy.
-//! 4. [`settle`](Problem::settled): back towards home while nobody is lost.
+//! 1. `climb`: of all facilities' best positions the one that gains most is taken, until none gains. A facility looks at every
+//!    crossing of circles near it, and at spots all over the ground (`spots`).
+//! 2. `exchange`: groups of facilities give up their positions together and take the best ones together. A small fleet is one group.
+//! 3. `matching`: who flies where, for the least energy.
+//! 4. `settled`: back towards home while nobody is lost.
 //!
 //! Nothing about it is random, and nothing depends on the number of threads.
 
