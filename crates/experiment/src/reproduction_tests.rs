@@ -340,7 +340,8 @@ fn mistakes_in_a_file_are_named() {
     }
     let text = TEXT
         .replacen("\"hfl\",", "\"telepathy\",", 1)
-        .replace("method = \"hfl\"", "method = \"long\"");
+        .replace("method = \"hfl\"", "method = \"long\"")
+        .replace("best_of = [\"hfl\", \"long\"]", "best_of = [\"long\"]");
     let description = Description::parse(&text, "t").unwrap();
     let message = ExperimentSweep::new(&Registry::builtin(), description, &Request::default())
         .unwrap_err()
