@@ -259,9 +259,9 @@ fn val_small_fleets_cover_what_an_exact_solver_covers_and_never_less_than_greedy
     assert!(compare(0..40) >= 35);
 }
 
-/// `cargo test -p aerofed --test simulator val_200_fleets -- --ignored --nocapture`
+/// `cargo test --workspace --test simulator val_200_fleets -- --ignored --nocapture`
 #[test]
-#[ignore = "a minute: the exact solver on 200 fleets; the first 40 are always tested"]
+#[ignore = "a minute, 200 fleets; 40 are always tested: cargo test --workspace --test simulator val_200_fleets -- --ignored --nocapture"]
 fn val_200_fleets_cover_what_an_exact_solver_covers_and_never_less_than_greedy() {
     assert!(compare(0..200) >= 170);
 }
