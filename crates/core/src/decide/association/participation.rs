@@ -12,14 +12,19 @@
 //! The aggregator estimates S and |G|^2 from what it gets anyway: edge models. With weights p_m, s the sum of p_m^2, q that of p_m |w_m - w|^2, and r = |w' - w|^2
 //! of the new global model w', the noise of the merged update is S / n = s (q - r) / (1 - s), and |G|^2 = r - S / n. Both are smoothed over some
 //! rounds, as shares of q, because updates become shorter. f and c come from the books.
+//!
+//! Early rounds, in which everything is progress, would ask for too few, and late ones, in which nothing is, for everybody. So n stays between
+//! [`LEAST`] and [`MOST`] times the number of UAVs.
 
 use serde::{Deserialize, Serialize};
 
 use super::{CellOutcome, RoundOutcome};
 use crate::scenario::ValidScenario;
 
-/// Devices of each UAV in the first round, when nothing is known.
-const FIRST: f64 = 4.0;
+/// Devices for each UAV at least, and in the first round, when nothing is known.
+const LEAST: f64 = 4.0;
+/// Devices for each UAV at most.
+const MOST: f64 = 12.0;
 /// What a round counts in smoothed values.
 const SMOOTHING: f64 = 0.3;
 /// The least share of a merged update's square length that is taken not to be noise.
@@ -70,7 +75,7 @@ impl Participation {
             return self.share;
         }
         let cells = covered.iter().filter(|cell| !cell.is_empty()).count();
-        let devices = self.devices.unwrap_or(FIRST * cells as f64);
+        let devices = self.devices.unwrap_or(LEAST * cells as f64);
         let covered: usize = covered.iter().map(Vec::len).sum();
         (devices / covered.max(1) as f64).min(1.0)
     }
@@ -90,8 +95,10 @@ impl Participation {
         let before = self.devices.unwrap_or(n);
         // Not clamp: what a damaged checkpoint says may be no number.
         let best = best.max(before / MOST_CHANGE).min(before * MOST_CHANGE);
+        let uavs = outcome.cells.len() as f64;
+        let best = best.max(LEAST * uavs).min(MOST * uavs);
         if best.is_finite() {
-            self.devices = Some(best.max(1.0));
+            self.devices = Some(best);
         }
     }
 
@@ -209,29 +216,32 @@ mod tests {
         close(noise(1.0).noise, 0.0);
     }
 
-    /// By hand: S = 20 x 1/4, |G|^2 = 1/2, f = 0.5 x (500 - 100) + 0.5 x (4 - 2) = 201, c = 0.5 x (100 + 2) / 20 = 2.55: with k = 2 it is
-    /// sqrt(2 x 10 x 201 / 2.55) = 39.7 devices of 80.
+    /// By hand: S = 20 x 1/4, |G|^2 = 1/2, f = 0.5 x (500 - 100) + 0.5 x (4 - 2) = 201, c = 0.5 x (100 + 2) / 20 = 2.55: with k = 1/2 it is
+    /// sqrt(10 x 201 / 2.55 / 2) = 19.9 devices of 80.
     #[test]
     fn the_number_of_devices_worked_by_hand() {
-        let mut measured = participation(&["selection.noise_weight=2"]);
+        let mut measured = participation(&["selection.noise_weight=0.5"]);
         let covered = [vec![0.0; 50], vec![0.0; 30], vec![]];
         assert_eq!(measured.share(&covered), 8.0 / 80.0, "four for each UAV");
         measured.observe(&outcome(&cells([Some(1.0), Some(1.0)]), 0.75f64.sqrt()));
-        let expected = (2.0f64 * 10.0 * 201.0 / 2.55).sqrt() / 80.0;
+        let expected = (0.5f64 * 10.0 * 201.0 / 2.55).sqrt() / 80.0;
         assert!((measured.share(&covered) - expected).abs() < 1e-12);
         let mut constant = participation(&["selection.noise_weight=0"]);
         constant.observe(&outcome(&cells([Some(1.0), Some(1.0)]), 0.75f64.sqrt()));
         assert_eq!(constant.share(&covered), 0.2);
     }
 
-    /// Nothing but noise would ask for everybody at once, and nothing but signal for nobody.
+    /// Nothing but noise would ask for everybody at once, and nothing but signal for nobody: from 20 devices of two UAVs to 12 for each, and to
+    /// half as many, then 4 for each.
     #[test]
-    fn the_number_changes_step_by_step() {
+    fn the_number_changes_step_by_step_within_bounds() {
         let two = cells([Some(1.0), Some(1.0)]);
-        for (r, devices) in [(0.5f64, 40.0), (1.0, 10.0)] {
+        for (r, devices) in [(0.5f64, [24.0, 24.0]), (1.0, [10.0, 8.0])] {
             let mut measured = participation(&["selection.noise_weight=2"]);
-            measured.observe(&outcome(&two, r.sqrt()));
-            assert_eq!(measured.devices, Some(devices));
+            for devices in devices {
+                measured.observe(&outcome(&two, r.sqrt()));
+                assert_eq!(measured.devices, Some(devices));
+            }
         }
     }
 
