@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What docs/surrogate.md tells besides the report of `aerofed calibrate`: how far rounds are off by group of runs, and how well
-single seeds of runs that trained agree on the order of methods.
+"""What docs/surrogate.md tells besides the report of `aerofed calibrate`: how far rounds are off by group of runs, rounds by method, and how
+well single seeds of runs that trained agree on the order of methods.
 
     aerofed calibrate runs/surrogate/fit-* --held-out runs/surrogate/held-* --out law.toml > report.txt
     scripts/surrogate_tables.py report.txt runs/surrogate
@@ -47,6 +47,22 @@ def tau(one, other):
     return sum(p * q for p, q in steps) / math.sqrt(ups[0] * ups[1])
 
 
+def by_method(rows, model, targets):
+    """Means over the seeds of a method, of what ran and what was predicted; a run that does not get there counts with none."""
+    print(f"\n| {model} | " + " | ".join(f"{target:.0%}" for target in targets) + " |\n|" + "---|" * (len(targets) + 1))
+    own = {}
+    for name, pairs in rows:
+        if match := re.fullmatch(rf"held-{model}-a4k-(\w+)-\d", name):
+            own.setdefault(match[1], []).append([pair.split("/") for pair in pairs.split(",")])
+    for method, runs in own.items():
+        cells = []
+        for place in range(len(targets)):
+            both = ([run[place][which].strip() for run in runs] for which in (0, 1))
+            cells.append(" / ".join("-" if "-" in each else f"{statistics.mean(map(int, each)):.1f}" for each in both))
+        print(f"| {method} | " + " | ".join(cells) + " |")
+    print()
+
+
 def main(report, folder):
     folder = pathlib.Path(folder)
     rows = [match.groups() for line in open(report) if (match := ROW.match(line.strip()))]
@@ -57,6 +73,7 @@ def main(report, folder):
             continue
         print(f"{group or 'all'}: {len(own)} runs, {len(errors)} targets, median {statistics.median(errors):.0%}")
     for model, targets in [("cnn", (0.7, 0.8, 0.9)), ("log", (0.7, 0.8))]:
+        by_method(rows, model, targets)
         methods = sorted({p.name.split("-")[3] for p in folder.glob(f"held-{model}-a4k-*-3")})
         for target in targets:
             rounds = {seed: [reached(rounds_run(folder, f"held-{model}-a4k-{m}-{seed}"), target) for m in methods] for seed in SEEDS}

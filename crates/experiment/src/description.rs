@@ -275,6 +275,9 @@ pub struct RegretPlan {
     pub quantity: Quantity,
     /// Labels of those of whom the best counts.
     pub best_of: Vec<String>,
+    /// Whether the best is found on the other seeds. On the same seeds the best of many is also the luckiest of them.
+    #[serde(default)]
+    pub on_other_seeds: bool,
     /// The accuracy to reach, where points have none of their own.
     #[serde(default)]
     pub target: Option<f64>,

@@ -2,6 +2,9 @@
 //!
 //! Which of those is the best is known when all runs are done, and may be another one at every point: nobody who has to choose
 //! beforehand does better than that by choosing one of them. A contender that is better all the same has a negative regret.
+//!
+//! The best of many on a few seeds is partly the luckiest on them, and costs more on others. A plan can ask for the best on the other seeds
+//! instead: for each seed the one that costs least on all seeds but this.
 
 use std::collections::BTreeMap;
 
@@ -27,13 +30,16 @@ pub(super) fn table(sweep: &ExperimentSweep, finished: &Finished, plan: &RegretP
     let rivals: Vec<usize> = (0..sweep.contenders.len())
         .filter(|&place| plan.best_of.contains(&sweep.contenders[place].label))
         .collect();
-    let best: Vec<Option<usize>> = points.iter().map(|(_, all)| best(all, &rivals)).collect();
+    let chosen = |all: &[Costs], seed: u64| {
+        let without = plan.on_other_seeds.then_some(seed);
+        best(all, &rivals, without)
+    };
     let rows = sweep.contenders.iter().enumerate().map(|(place, who)| Row {
         label: who.label.clone(),
-        cells: cells(place, &points, &best),
+        cells: cells(place, &points, chosen),
     });
-    let named = points.iter().zip(&best).filter_map(|((labels, _), best)| {
-        let best = &sweep.contenders[(*best)?].label;
+    let named = points.iter().filter_map(|(labels, all)| {
+        let best = &sweep.contenders[best(all, &rivals, None)?].label;
         Some(format!("{}: {best}", labels.join(", ")))
     });
     let caption = format!(
@@ -84,23 +90,32 @@ fn cost(quantity: Quantity, run: &StoredRun, target: Option<f64>) -> f64 {
     reached.unwrap_or_else(|| NOT_REACHED * spent())
 }
 
-/// Who costs least at a point on average over its seeds.
-fn best(all: &[Costs], rivals: &[usize]) -> Option<usize> {
-    let mean = |place: &usize| {
-        let costs = &all[*place];
-        costs.values().sum::<f64>() / costs.len() as f64
+/// Who costs least at a point on average over its seeds, one of them perhaps left out.
+fn best(all: &[Costs], rivals: &[usize], without: Option<u64>) -> Option<usize> {
+    let mean = |place: usize| {
+        let costs = all[place]
+            .iter()
+            .filter(|(seed, _)| Some(**seed) != without);
+        let (sum, count) = costs.fold((0.0, 0), |(sum, count), (_, cost)| (sum + cost, count + 1));
+        (count > 0).then(|| (sum / f64::from(count), place))
     };
-    let known = rivals.iter().filter(|place| !all[**place].is_empty());
-    known.copied().min_by(|a, b| mean(a).total_cmp(&mean(b)))
+    let known = rivals.iter().filter_map(|&place| mean(place));
+    let least = known.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(least.1)
 }
 
-fn cells(place: usize, points: &Points, best: &[Option<usize>]) -> Vec<Cell> {
+/// What a contender costs more than whoever is `chosen` at a point for a seed.
+fn cells(
+    place: usize,
+    points: &Points,
+    chosen: impl Fn(&[Costs], u64) -> Option<usize>,
+) -> Vec<Cell> {
     let mut by_seed: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     let mut each = Vec::new();
-    for ((_, all), best) in points.iter().zip(best) {
+    for (_, all) in points {
         let mut ratios = Vec::new();
         for (seed, mine) in &all[place] {
-            if let Some(theirs) = best.and_then(|best| all[best].get(seed)) {
+            if let Some(theirs) = chosen(all, *seed).and_then(|best| all[best].get(seed)) {
                 ratios.push(mine - theirs);
                 by_seed.entry(*seed).or_default().push(mine - theirs);
             }
@@ -155,9 +170,10 @@ mod tests {
                 ],
             ),
         ];
-        let best: Vec<Option<usize>> = points.iter().map(|(_, all)| best(all, &[1, 2])).collect();
-        assert_eq!(best, [Some(2), Some(1)]);
-        let cells = cells(0, &points, &best);
+        let chosen = |all: &[Costs], _| best(all, &[1, 2], None);
+        assert_eq!(chosen(&points[0].1, 1), Some(2));
+        assert_eq!(chosen(&points[1].1, 1), Some(1));
+        let cells = cells(0, &points, chosen);
         let means: Vec<f64> = cells.iter().map(|cell| cell.ours.unwrap().mean).collect();
         let expected = [100.0 * (1.1f64.sqrt() - 1.0), 10.0, 0.0, 10.0];
         assert_eq!(means.len(), expected.len());
@@ -166,13 +182,28 @@ mod tests {
         }
     }
 
+    /// By hand, one point: two constants are lucky on one seed each (costs 1 and 9), a third takes 2 on both. On the same seeds the third is best
+    /// and so is whoever takes as much; on the other seed always the lucky one is, which takes 9 on this.
+    #[test]
+    fn on_other_seeds_luck_does_not_count() {
+        let lucky = [costs([1.0, 9.0]), costs([9.0, 1.0])];
+        let all = vec![costs([2.0, 2.0]), lucky[0].clone(), lucky[1].clone()];
+        assert_eq!(best(&all, &[0, 1, 2], None), Some(0));
+        assert_eq!(best(&all, &[0, 1, 2], Some(1)), Some(2));
+        assert_eq!(best(&all, &[0, 1, 2], Some(2)), Some(1));
+        let points = vec![(vec!["a".into()], all)];
+        let chosen = |all: &[Costs], seed| best(all, &[0, 1, 2], Some(seed));
+        let mean = cells(0, &points, chosen)[0].ours.unwrap().mean;
+        assert!((mean - 100.0 * (2.0 / 9.0 - 1.0)).abs() < 1e-9, "{mean}");
+    }
+
     /// Runs that are not there say nothing, and nobody's regret is against them.
     #[test]
     fn a_point_without_the_best_has_no_regret() {
         let points = vec![(vec!["a".into()], vec![costs([1.0, 4.0]), Costs::new()])];
-        assert_eq!(best(&points[0].1, &[1]), None);
+        assert_eq!(best(&points[0].1, &[1], None), None);
         assert!(
-            cells(0, &points, &[None])
+            cells(0, &points, |_, _| None)
                 .iter()
                 .all(|cell| cell.ours.is_none())
         );
