@@ -156,7 +156,7 @@ pub fn cross_validate<'a>(
                 .map(|(_, run)| *run)
         };
         let others: Vec<&Evidence> = part(false).collect();
-        let Some(laws) = fit(&others) else {
+        let Some(laws) = fit(&others, data)? else {
             continue;
         };
         for run in part(true) {

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<()> {
             "{folder}: not fitted to, records of {method} do not tell which cell began from which model"
         ));
     }
-    let Some(laws) = fit(&usable) else {
+    let Some(laws) = fit(&usable, &data)? else {
         let reason =
             "no run among them that a law can be fitted to: all have an asynchronous schedule";
         return Err(BadInput(reason.into()).into());

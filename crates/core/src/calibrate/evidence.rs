@@ -33,6 +33,8 @@ pub struct Predicted {
     pub clock_s: f64,
     /// Energy since the start, J.
     pub energy_j: f64,
+    /// Devices that were selected.
+    pub selected: usize,
 }
 
 impl From<&RoundRecord> for Predicted {
@@ -41,6 +43,7 @@ impl From<&RoundRecord> for Predicted {
             accuracy: record.test_accuracy,
             clock_s: record.clock_s,
             energy_j: record.cumulative_energy_j,
+            selected: record.selected,
         }
     }
 }

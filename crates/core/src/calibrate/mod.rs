@@ -1,6 +1,7 @@
 //! Fitting a surrogate's law to runs that trained (`aerofed calibrate`).
 
 mod evidence;
+mod length;
 mod replay;
 
 use std::cmp::Ordering;
@@ -9,6 +10,8 @@ use rayon::prelude::*;
 
 pub use evidence::{Evidence, Predicted};
 
+use crate::Error;
+use crate::learn::DataStore;
 use crate::scenario::{LawFile, LawGroup, LawNumbers, Scenario};
 use crate::solve::simplex;
 use replay::Replay;
@@ -29,11 +32,22 @@ const FIRST: LawNumbers = LawNumbers {
     ceiling: 4.1,
     ceiling_per_fold: 0.8,
     sharpness: 1.45,
+    bias_length: 1.0,
 };
 
 /// Laws for all kinds of training among these runs, and one for everything else; none where no run can be replayed.
-#[must_use]
-pub fn fit(runs: &[&Evidence]) -> Option<LawFile> {
+///
+/// # Errors
+/// As [`Evidence::predict`].
+pub fn fit(runs: &[&Evidence], data: &DataStore) -> Result<Option<LawFile>, Error> {
+    let Some(laws) = fit_accuracies(runs) else {
+        return Ok(None);
+    };
+    length::fit(laws, runs, data).map(Some)
+}
+
+/// All numbers of laws but those that accuracies do not tell.
+fn fit_accuracies(runs: &[&Evidence]) -> Option<LawFile> {
     let runs: Vec<(&Scenario, &Replay)> = runs.iter().filter_map(|run| run.replay()).collect();
     let mut kinds: Vec<Kind> = runs
         .iter()
@@ -79,6 +93,17 @@ impl Kind {
             learning_rate: training.learning_rate,
             momentum: training.momentum,
             batch_size: training.batch_size,
+        }
+    }
+
+    /// The kind that a law is of.
+    fn of_group(group: &LawGroup) -> Self {
+        Self {
+            data: group.data.clone(),
+            model: group.model.clone(),
+            learning_rate: group.learning_rate,
+            momentum: group.momentum,
+            batch_size: group.batch_size,
         }
     }
 
@@ -179,6 +204,7 @@ fn unpacked(point: &[f64]) -> LawNumbers {
         ceiling: positive(point[5], [0.1, 50.0]),
         ceiling_per_fold: round(point[6].clamp(-10.0, 10.0)),
         sharpness: positive(point[7], [0.1, 10.0]),
+        bias_length: FIRST.bias_length,
     }
 }
 
@@ -251,6 +277,7 @@ mod tests {
             ceiling: 3.0,
             ceiling_per_fold: 0.8,
             sharpness: 1.2,
+            bias_length: 1.0,
         };
         let runs = [
             run_of(

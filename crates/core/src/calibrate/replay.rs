@@ -66,7 +66,7 @@ impl Replay {
     fn qualities(&self, law: &LawNumbers, relative_rate: f64) -> Vec<(f64, f64)> {
         let rates = Rates::new(law, relative_rate);
         let ceiling = law.ceiling_at(self.data_volume) as f32;
-        let mut scratch = Scratch::new(self.classes);
+        let mut scratch = Scratch::new(self.classes, 1.0);
         let mut global = scratch.first_model();
         let mut after = Vec::with_capacity(self.rounds.len());
         for round in &self.rounds {

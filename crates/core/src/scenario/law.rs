@@ -73,12 +73,19 @@ pub struct LawNumbers {
     pub ceiling_per_fold: f64,
     /// How much surer decisions are than probabilities.
     pub sharpness: f64,
+    /// What a bias counts beside a margin in the distance of models, from which the number of devices follows.
+    #[serde(default = "one")]
+    pub bias_length: f64,
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 impl LawNumbers {
     /// Every number by its name, with the range that it may be in.
     #[must_use]
-    pub fn ranges(&self) -> [(&'static str, f64, [f64; 2]); 8] {
+    pub fn ranges(&self) -> [(&'static str, f64, [f64; 2]); 9] {
         [
             ("margin_rate", self.margin_rate, [1e-6, 10.0]),
             ("transfer", self.transfer, [0.0, 1.0]),
@@ -88,6 +95,7 @@ impl LawNumbers {
             ("ceiling", self.ceiling, [0.1, 50.0]),
             ("ceiling_per_fold", self.ceiling_per_fold, [-10.0, 10.0]),
             ("sharpness", self.sharpness, [0.1, 10.0]),
+            ("bias_length", self.bias_length, [0.01, 100.0]),
         ]
     }
 

@@ -4,7 +4,8 @@
 //! class j, and `bias_k + margin_k` for its own; probabilities are the softmax of the scores. Devices descend the gradient of the
 //! cross-entropy on their own label mix, so that what a few labels do to a network they do here: margins of the classes that
 //! are there grow, ever more slowly; biases run off towards them, and the gradient fades before much has been learned. Merging
-//! averages margins and biases as it averages weights.
+//! averages margins and biases as it averages weights. Biases are kept `bias_length` times as large as they act: how far models are from
+//! each other then tells as much of what they have in common as the weights of networks do.
 
 use super::numbers::{exp, ln};
 use crate::scenario::LawNumbers;
@@ -27,6 +28,7 @@ pub(crate) fn values(classes: usize) -> usize {
 /// What a device computes with; kept from device to device.
 pub(crate) struct Scratch {
     classes: usize,
+    bias_length: f32,
     mix: Vec<f32>,
     bias_exp: Vec<f32>,
     margin_exp: Vec<f32>,
@@ -34,10 +36,11 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    pub(crate) fn new(classes: usize) -> Self {
+    pub(crate) fn new(classes: usize, bias_length: f32) -> Self {
         let zeros = || vec![0.0; classes];
         Self {
             classes,
+            bias_length,
             mix: zeros(),
             bias_exp: zeros(),
             margin_exp: zeros(),
@@ -67,7 +70,7 @@ impl Scratch {
     fn exponentials(&mut self, model: &[f32], sharpness: f32) -> f32 {
         let (margins, biases) = model.split_at(self.classes);
         for (e, &bias) in self.bias_exp.iter_mut().zip(biases) {
-            *e = exp((sharpness * bias).clamp(-FARTHEST, FARTHEST));
+            *e = exp((sharpness * bias / self.bias_length).clamp(-FARTHEST, FARTHEST));
         }
         for (e, &margin) in self.margin_exp.iter_mut().zip(margins) {
             *e = exp((sharpness * margin).clamp(-FARTHEST, FARTHEST));
@@ -109,7 +112,7 @@ impl Scratch {
             }
             let scores = &mut self.bias_exp;
             for ((score, bias), noise) in scores.iter_mut().zip(biases).zip(noise) {
-                *score = bias + noise_scale * noise;
+                *score = bias / self.bias_length + noise_scale * noise;
             }
             scores[class] += sure * self.missing[class];
             let largest = scores.iter().copied().fold(f32::MIN, f32::max);
@@ -180,7 +183,8 @@ impl Scratch {
             let whole = all + e * (self.margin_exp[class] - 1.0);
             // Samples of its own that it missed, less those of others that it took.
             let run = bias_step * (self.missing[class] - e * (of_others - share / whole));
-            *bias = (*bias + run).clamp(-LARGEST, LARGEST);
+            let farthest = self.bias_length * LARGEST;
+            *bias = (*bias + self.bias_length * run).clamp(-farthest, farthest);
         }
         loss
     }
@@ -255,7 +259,7 @@ mod tests {
     /// 0.05 (0.5 x 2 x 0.5 + 0.5 x 0.5) x 0.5 = 0.01875, margin 1 by 0.05 x 0.25 x 0.5 = 0.00625; biases run by 5 x 0.5 apart.
     #[test]
     fn one_step_worked_by_hand() {
-        let mut scratch = Scratch::new(2);
+        let mut scratch = Scratch::new(2, 1.0);
         scratch.set_mix([(0, 1.0)].into_iter());
         let (start, mut model) = (scratch.first_model(), scratch.first_model());
         let loss = scratch.train(&mut model, 1, 0.0, &start, &rates());
@@ -274,7 +278,7 @@ mod tests {
             bias_steps: [0.0, 50.0, 50.0, 50.0],
             onset: 1.0,
         };
-        let mut scratch = Scratch::new(10);
+        let mut scratch = Scratch::new(10, 1.0);
         let mut model = scratch.first_model();
         for class in 0..10 {
             scratch.set_mix([(class, 1.0)].into_iter());
@@ -293,7 +297,7 @@ mod tests {
     #[test]
     fn outputs_are_those_of_a_network_that_knows_as_much() {
         let noise = crate::learn::surrogate::samples::Noise::new(1, 50, 4);
-        let mut scratch = Scratch::new(4);
+        let mut scratch = Scratch::new(4, 1.0);
         scratch.set_mix([(0, 0.5), (2, 0.5)].into_iter());
         let mut rows = |margin: f32, bias: f32| -> Vec<Vec<f32>> {
             let model = [margin, margin, margin, margin, 0.0, bias, 0.0, 0.0];
@@ -331,12 +335,32 @@ mod tests {
     #[test]
     fn proximal_steps_stay_near() {
         let far = |pull: f32| {
-            let mut scratch = Scratch::new(3);
+            let mut scratch = Scratch::new(3, 1.0);
             scratch.set_mix([(0, 0.5), (1, 0.5)].into_iter());
             let (start, mut model) = (scratch.first_model(), scratch.first_model());
             scratch.train(&mut model, 9, pull, &start, &rates());
             model.iter().map(|value| value * value).sum::<f32>()
         };
         assert!(far(0.5) < far(0.0));
+    }
+
+    /// A model is the same whatever its biases are kept as, and only the distance of models knows.
+    #[test]
+    fn the_length_of_biases_changes_distances_alone() {
+        let trained = |length: f32| {
+            let mut scratch = Scratch::new(3, length);
+            scratch.set_mix([(0, 0.75), (2, 0.25)].into_iter());
+            let (start, mut model) = (scratch.first_model(), scratch.first_model());
+            let loss = scratch.train(&mut model, 7, 0.01, &start, &rates());
+            scratch.set_even_mix();
+            (scratch.quality(&model, 1.5, 4.0), loss, model)
+        };
+        let (plain, loss, model) = trained(1.0);
+        let (same, same_loss, long) = trained(4.0);
+        assert_eq!((plain, loss), (same, same_loss));
+        assert_eq!(model[..3], long[..3]);
+        for (bias, long) in model[3..].iter().zip(&long[3..]) {
+            assert_eq!(4.0 * bias, *long);
+        }
     }
 }

@@ -55,6 +55,7 @@ impl SurrogateLearner {
             task,
             devices: SurrogateDevices {
                 classes,
+                bias_length: numbers.bias_length as f32,
                 mixes: LabelMixes::of_devices(&data.train, &held.devices),
                 noise: Noise::new(scenario.seed, held.devices.len(), classes),
                 sharpness: numbers.sharpness as f32,
@@ -64,6 +65,7 @@ impl SurrogateLearner {
             },
             evaluator: SurrogateEvaluator {
                 classes,
+                bias_length: numbers.bias_length as f32,
                 personal: LabelMixes::of(&data.train, &held.personal),
                 personal_samples: held.personal.iter().map(Vec::len).collect(),
                 sharpness: numbers.sharpness as f32,
@@ -78,6 +80,7 @@ impl SurrogateLearner {
 /// Devices that move margins and biases.
 pub(crate) struct SurrogateDevices {
     classes: usize,
+    bias_length: f32,
     mixes: LabelMixes,
     /// What tells their samples from others.
     noise: Noise,
@@ -160,7 +163,7 @@ impl<T> Known<T> {
 
 impl StatelessDevices for SurrogateDevices {
     fn train_cell(&self, jobs: &[Job], deliver: &mut dyn FnMut(usize, UpdateView)) {
-        let mut scratch = Scratch::new(self.classes);
+        let mut scratch = Scratch::new(self.classes, self.bias_length);
         let alike = |pair: &[Job]| pair[0].does_the_same_as(&pair[1]);
         let mut known = Known::new(&self.mixes).filter(|_| jobs.windows(2).all(alike));
         let mut outputs = Vec::new();
@@ -193,7 +196,7 @@ impl StatelessDevices for SurrogateDevices {
         devices: &[DeviceId],
         deliver: &mut dyn FnMut(usize, &[f32]),
     ) {
-        let mut scratch = Scratch::new(self.classes);
+        let mut scratch = Scratch::new(self.classes, self.bias_length);
         let mut outputs = Vec::new();
         for (place, device) in devices.iter().enumerate() {
             scratch.set_mix(self.mixes.shares(*device));
@@ -207,6 +210,7 @@ impl StatelessDevices for SurrogateDevices {
 /// Looks at margins and biases.
 pub(crate) struct SurrogateEvaluator {
     classes: usize,
+    bias_length: f32,
     /// Of the UAVs' own samples.
     personal: LabelMixes,
     personal_samples: Vec<usize>,
@@ -218,11 +222,11 @@ pub(crate) struct SurrogateEvaluator {
 
 impl Evaluator for SurrogateEvaluator {
     fn first_model(&mut self) -> Result<Vec<f32>, Error> {
-        Ok(Scratch::new(self.classes).first_model())
+        Ok(Scratch::new(self.classes, self.bias_length).first_model())
     }
 
     fn test(&mut self, model: &[f32]) -> Result<Quality, Error> {
-        let mut scratch = Scratch::new(self.classes);
+        let mut scratch = Scratch::new(self.classes, self.bias_length);
         scratch.set_even_mix();
         let (accuracy, loss) = scratch.quality(model, self.sharpness, self.ceiling);
         Ok(Quality { loss, accuracy })
@@ -239,7 +243,7 @@ impl Evaluator for SurrogateEvaluator {
         epochs: usize,
         _: usize,
     ) -> Result<Vec<Vec<f32>>, Error> {
-        let mut scratch = Scratch::new(self.classes);
+        let mut scratch = Scratch::new(self.classes, self.bias_length);
         let train = |uav: &UavId| {
             let samples = self.personal_samples[uav.index()];
             let steps = batches::steps(samples, self.training.batch_size, epochs);
