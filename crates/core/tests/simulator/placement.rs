@@ -77,6 +77,7 @@ impl Case {
             devices: &self.devices,
             uavs: &self.uavs,
             model_energy_j: &|_, _| 0.0,
+            changed: &[],
         }
     }
 
