@@ -343,6 +343,26 @@ fn who_sees_nobody_flies_to_where_somebody_is_if_its_battery_allows() {
     }
 }
 
+/// A far move that gains less than a move must gain, 0.002 of a UAV's share, is not made, and not looked for forever.
+#[test]
+fn a_far_device_that_gains_too_little_is_left_alone() {
+    let mut case = Case::random(0);
+    let base = Point::new(3_000.0, 3_000.0);
+    let beside = |i: u32| Point::new(base.x_m + f64::from(i % 40), base.y_m + f64::from(i / 40));
+    case.devices = (0..1_200).map(beside).collect();
+    case.devices.push(Point::new(19_000.0, 19_000.0));
+    case.uavs.truncate(2);
+    for uav in &mut case.uavs {
+        uav.position = base;
+        uav.coverage_radius_m = 1_000.0;
+        uav.spare_j = 1e6;
+    }
+    assert_eq!(case.moves(coverage_first()), []);
+    // With fewer devices at home it gains enough.
+    case.devices.drain(..400);
+    assert_eq!(case.moves(coverage_first()).len(), 1);
+}
+
 /// With a relay of so many metres UAVs make one network, and cover less than without.
 #[test]
 fn a_relay_keeps_everybody_within_hops() {

@@ -128,11 +128,14 @@ impl<'a> Climb<'a> {
         }
     }
 
-    /// Whether a facility's surroundings, or those of where it would go, may have changed since it looked.
+    /// Whether a facility's surroundings, or those of where it would go, may have changed since it looked. A move that would not be
+    /// made anyway is not asked where it goes.
     fn may_be_stale(&self, entry: &Entry) -> bool {
         let (one, at) = (&self.problem.facilities[entry.place], self.at[entry.place]);
         let far_m = (WINDOW + 2.0) * one.radius_m;
-        entry.thing.version != self.versions[entry.place] || entry.thing.to.distance(at) > far_m
+        let far = || entry.thing.to.distance(at) > far_m;
+        entry.thing.version != self.versions[entry.place]
+            || entry.key > self.problem.threshold && far()
     }
 
     /// The best move of all, which leaves the queue; who has to look again does so first.
