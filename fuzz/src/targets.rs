@@ -96,6 +96,7 @@ pub fn fleet(data: &[u8]) {
         devices: &file.devices_m,
         uavs: &uavs,
         model_energy_j: &|from, to| from.tx_power_w * from.position.distance(to.position),
+        changed: &[],
     };
     let methods: [Box<dyn Redeployment>; 3] = [
         Box::new(MarginalGains::default()),

@@ -55,6 +55,7 @@ fn bench(bencher: Bencher, uavs: usize, method: &mut dyn Redeployment) {
         devices: &devices,
         uavs: &uavs,
         model_energy_j: &|from, to| 1e-3 * from.position.distance(to.position),
+        changed: &[],
     };
     bencher.bench_local(|| method.redeploy(&fleet, &mut stream(1, Stream::Layout, 1, 0)));
 }

@@ -39,6 +39,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
         devices: &world.devices.position,
         uavs: &left,
         model_energy_j: &|_, _| 0.0,
+        changed: &[],
     };
     let mut rng = stream(1, Stream::Redeployment, 0, 0);
     for flight in MarginalGains::default().redeploy(&fleet, &mut rng) {

@@ -236,9 +236,12 @@ pub enum EventKind {
     UavDrained {
         /// Which UAV.
         uav: UavId,
-        /// What is left, J.
+        /// What is left, J; in flight, what is left on arrival.
         #[serde(deserialize_with = "number")]
         battery_j: f64,
+        /// When it arrives, s, if it is in flight.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arrives_at_s: Option<f64>,
     },
     /// A UAV could not hand over its edge model: neither the aggregator nor a UAV between hears it.
     ModelStranded {

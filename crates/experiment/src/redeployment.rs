@@ -148,6 +148,7 @@ impl LossStudy {
             devices: &world.devices.position,
             uavs,
             model_energy_j,
+            changed: &[],
         }
     }
 

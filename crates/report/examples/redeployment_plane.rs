@@ -86,6 +86,7 @@ fn mean(worlds: &[World], method: &mut dyn Redeployment) -> (f64, f64) {
                 devices: &world.devices.position,
                 uavs: &left,
                 model_energy_j: &|_, _| 0.0,
+                changed: &[],
             };
             let mut rng = stream(layout as u64, Stream::Layout, 1, u64::from(gone.id.0));
             let moves = method.redeploy(&fleet, &mut rng);

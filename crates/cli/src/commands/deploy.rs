@@ -118,6 +118,7 @@ pub(crate) fn run(args: &DeployArgs) -> Result<()> {
         devices: &file.devices_m,
         uavs: &uavs,
         model_energy_j: &model_energy_j,
+        changed: &[],
     };
     let mut rng = stream(args.seed, Stream::Redeployment, 0, 0);
     let mut method = args.redeployment();

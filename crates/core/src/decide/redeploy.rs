@@ -7,6 +7,7 @@ mod fewest;
 mod file;
 mod joint_greedy;
 mod marginal_gains;
+mod neighbourhood;
 mod two_stage;
 
 pub use fewest::{Selection, fewest};
@@ -74,6 +75,9 @@ pub struct Fleet<'a> {
     /// Joules of sending one model from one UAV to another, hovering meanwhile included. Both may be asked about where
     /// they would be.
     pub model_energy_j: &'a (dyn Fn(&FleetUav, &FleetUav) -> f64 + Sync),
+    /// Where UAVs have left or come since the fleet was placed. A method may look there first, or only there; empty: anything may have
+    /// changed.
+    pub changed: &'a [Point],
 }
 
 impl Fleet<'_> {

@@ -253,7 +253,7 @@ const EVENTS: &[Column] = &[
     Column::new("to", Integer, "", "The UAV that got the update (update_handed_over)"),
     Column::new("to_m", List, "m", "Where it hovers from now on (uav_moved)"),
     Column::new("energy_j", Number, "J", "What the flight costs (uav_moved)"),
-    Column::new("arrives_at_s", Number, "s", "When it is there, while the others go on (uav_moved); missing where everybody waited for it"),
+    Column::new("arrives_at_s", Number, "s", "When it is there, while the others go on (uav_moved, and uav_drained in flight); missing where everybody waited for it"),
     Column::new("worthwhile", Text, "", "Whether flights are worth what they take: true or false (flights_weighed)"),
     Column::new("flights", Integer, "UAVs", "How many would fly (flights_weighed)"),
     Column::new("flight_s", Number, "s", "The longest of the flights (flights_weighed)"),
@@ -348,6 +348,7 @@ mod tests {
             EventKind::UavDrained {
                 uav,
                 battery_j: 1.0,
+                arrives_at_s: Some(1.0),
             },
             EventKind::ModelStranded {
                 uav,

@@ -123,7 +123,7 @@ impl Fleet {
     }
 
     /// Drains batteries that are to be drained in this round, to just above what their next edge
-    /// round and the reserve need.
+    /// round and the reserve need. Who is in flight has paid for it, and arrives with the reserve: it leaves from there.
     pub(super) fn drain(&mut self, cells: &[CellWork], books: &mut Books) {
         let worst = self.worst_case(cells, books);
         for fault in &self.scenario.faults {
@@ -131,7 +131,7 @@ impl Fleet {
                 continue;
             };
             let index = uav as usize;
-            if round != self.round || !self.world.uavs[index].is_active() {
+            if round != self.round || !self.world.uavs[index].is_airborne() {
                 continue;
             }
             let uav = &self.world.uavs[index];
@@ -143,6 +143,10 @@ impl Fleet {
                 books.tell(EventKind::UavDrained {
                     uav: uav.id,
                     battery_j: uav.battery_j,
+                    arrives_at_s: match uav.status {
+                        Status::Flying { arrives_at_s } => Some(arrives_at_s),
+                        _ => None,
+                    },
                 });
             }
         }

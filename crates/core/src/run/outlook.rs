@@ -53,6 +53,8 @@ pub(super) struct Outlook {
     came_within_reach: (u64, u64),
     /// The round of the last change in the fleet that flights were weighed for and did not follow.
     pub(super) stayed_since: Option<usize>,
+    /// Where UAVs have left or come since flights last followed a change.
+    pub(super) changed: Vec<Point>,
 }
 
 /// A line through -ln(1 - A) over ln t.
@@ -155,6 +157,7 @@ impl Outlook {
             && [0, devices].contains(&self.covered.len())
             && self.came_within_reach.0 <= self.came_within_reach.1
             && self.stayed_since.is_none_or(|round| round <= rounds)
+            && (self.changed.iter()).all(|place| place.x_m.is_finite() && place.y_m.is_finite())
     }
 }
 

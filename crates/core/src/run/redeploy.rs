@@ -5,7 +5,7 @@ use crate::decide::redeploy::{Fleet as Scene, FleetUav, Move, Redeployment};
 use crate::record::EventKind;
 use crate::scenario::RedeployWhen;
 use crate::seed::{Stream, stream};
-use crate::vocabulary::{Bill, EnergyItem, UavId};
+use crate::vocabulary::{Bill, EnergyItem, Point, UavId};
 
 use super::cells::{CellWork, Leaver, who_leaves};
 use super::fleet::Fleet;
@@ -49,12 +49,21 @@ pub(super) fn redeploy(
     if !due {
         return flights;
     }
-    let mut moves = moves(fleet, cells, &staying, redeployment, books);
+    let changes = match rule {
+        // Devices have moved everywhere.
+        RedeployWhen::EveryRound => Vec::new(),
+        RedeployWhen::Worthwhile | RedeployWhen::OnChange => fleet.changes(&staying),
+    };
+    let mut moves = moves(fleet, cells, (&staying, &changes), redeployment, books);
     if rule == RedeployWhen::Worthwhile {
         moves = fleet.worthwhile(moves, learning, leaving, &staying, books);
         let since = fleet.outlook.stayed_since.filter(|_| !changed);
         let stayed = moves.is_empty().then(|| since.unwrap_or(fleet.round));
         fleet.outlook.stayed_since = stayed;
+        fleet.outlook.changed = match stayed {
+            Some(_) => changes,
+            None => Vec::new(),
+        };
     }
     fleet.deployed = staying;
     match fleet.scenario.redeploy.wait {
@@ -96,7 +105,7 @@ fn fly_now(
 fn moves(
     fleet: &Fleet,
     cells: &[CellWork],
-    staying: &[UavId],
+    (staying, changed): (&[UavId], &[Point]),
     redeployment: &mut dyn Redeployment,
     books: &Books,
 ) -> Vec<Move> {
@@ -135,6 +144,7 @@ fn moves(
         devices: &fleet.world.devices.position,
         uavs: &uavs,
         model_energy_j: &model_energy_j,
+        changed,
     };
     let seed = fleet.scenario.seed;
     let mut rng = stream(seed, Stream::Redeployment, round as u64, 0);
@@ -147,6 +157,21 @@ fn moves(
 }
 
 impl Fleet {
+    /// Where UAVs have left or come since the fleet was placed, with those who stay.
+    fn changes(&self, staying: &[UavId]) -> Vec<Point> {
+        // Both are in the order of their numbers.
+        let gone = (self.deployed.iter()).filter(|id| staying.binary_search(id).is_err());
+        let come = (staying.iter()).filter(|id| self.deployed.binary_search(id).is_err());
+        let mut places = self.outlook.changed.clone();
+        for id in gone.chain(come) {
+            let place = self.world.uavs[id.index()].position;
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        places
+    }
+
     /// Whether a UAV that moves has the energy for the way home from there. Between places without zones a metre is at most a
     /// metre farther; around zones the shortest way home may be another one, and against the wind.
     fn gets_home_after(&self, flight: &Move, uavs: &[FleetUav]) -> bool {

@@ -3,6 +3,7 @@
 pub mod airspace;
 pub mod augmented_lagrangian;
 pub mod bandwidth;
+mod keyed;
 pub mod obstacles;
 pub mod placement;
 pub mod replay;

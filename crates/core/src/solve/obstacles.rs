@@ -1,9 +1,9 @@
 //! Shortest ways around polygons: a graph of the corners that see each other, searched from place to place.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::OnceLock;
 
+use super::keyed::Keyed;
 use crate::vocabulary::Point;
 use crate::vocabulary::geometry::{Polygon, crossing, nearest_on_segment};
 
@@ -106,15 +106,16 @@ impl Obstacles {
             return Some(Vec::new());
         }
         let mut best: Vec<(f64, Option<usize>)> = vec![(f64::INFINITY, None); self.nodes.len()];
+        // Nodes to go on from, and the way there; the one that may lead to the shortest way comes first.
         let mut heap = BinaryHeap::new();
-        let mut reach = |heap: &mut BinaryHeap<Entry>, node: usize, way_m: f64, by| {
+        let mut reach = |heap: &mut BinaryHeap<Keyed<f64>>, node: usize, way_m: f64, by| {
             if way_m < best[node].0 {
                 best[node] = (way_m, by);
                 let least_m = way_m + self.nodes[node].distance(to);
-                heap.push(Entry {
-                    least_m,
-                    way_m,
-                    node,
+                heap.push(Keyed {
+                    key: -least_m,
+                    place: node,
+                    thing: way_m,
                 });
             }
         };
@@ -127,19 +128,20 @@ impl Obstacles {
         let mut last = None;
         let mut shortest_m = f64::INFINITY;
         while let Some(entry) = heap.pop() {
-            if entry.least_m >= shortest_m {
+            let (least_m, node, way_m) = (-entry.key, entry.place, entry.thing);
+            if least_m >= shortest_m {
                 break;
             }
-            if std::mem::replace(&mut done[entry.node], true) {
+            if std::mem::replace(&mut done[node], true) {
                 continue;
             }
-            if !self.blocks(self.nodes[entry.node], to) {
+            if !self.blocks(self.nodes[node], to) {
                 // What is left of the way is straight, so this entry's bound is its length.
-                (shortest_m, last) = (entry.least_m, Some(entry.node));
+                (shortest_m, last) = (least_m, Some(node));
             }
-            for &(next, distance_m) in self.seen_from(entry.node) {
-                let way_m = entry.way_m + distance_m;
-                reach(&mut heap, next, way_m, Some(entry.node));
+            for &(next, distance_m) in self.seen_from(node) {
+                let way_m = way_m + distance_m;
+                reach(&mut heap, next, way_m, Some(node));
             }
         }
         let mut turns = Vec::new();
@@ -299,35 +301,6 @@ fn around(at: Point) -> impl Iterator<Item = Point> {
         )
     })
 }
-
-/// A node to go on from; the shortest way that it may lead to comes first.
-struct Entry {
-    /// No way over this node is shorter.
-    least_m: f64,
-    way_m: f64,
-    node: usize,
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_length = other.least_m.total_cmp(&self.least_m);
-        by_length.then(other.node.cmp(&self.node))
-    }
-}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Entry {}
 
 #[cfg(test)]
 mod tests {

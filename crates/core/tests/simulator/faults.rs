@@ -490,3 +490,60 @@ fn nobody_broadcasts_what_was_not_merged() {
     assert_eq!(outcome.records[1].aggregator, None);
     assert!(broadcast_j(0) > 0.0 && broadcast_j(1) == 0.0);
 }
+
+/// UAV 2 is lost and the others move; one of them is drained on its way. It has paid for the flight, arrives, and leaves from there.
+#[test]
+fn a_uav_that_is_drained_in_flight_arrives_and_leaves() {
+    let settings = [
+        "redeploy.method=marginal_gains",
+        "redeploy.when=on_change",
+        "redeploy.wait=false",
+        "redeploy.movement_weight=0",
+        "uavs.speed_mps=1000",
+        "uavs.bandwidth_up_hz=[1e5, 1e5]",
+        "stop.max_rounds=40",
+    ];
+    let loss = "{kind=\"loss\", uav=2, round=2}";
+    let flown = with(loss, &settings);
+    let moved = flown.records.iter().flat_map(|record| &record.events);
+    let (uav, arrives_at_s) = moved
+        .filter_map(|event| match event.kind {
+            EventKind::UavMoved {
+                uav, arrives_at_s, ..
+            } => Some((uav, arrives_at_s?)),
+            _ => None,
+        })
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .unwrap();
+    // The round after the one in which it set off: it is in the air at its end.
+    let id = uav.index();
+    let flying = |record: &RoundRecord| matches!(record.uavs[id].status, Status::Flying { .. });
+    let struck = flown.records.iter().position(flying).unwrap() + 1;
+    let drain = format!("{loss}, {{kind=\"drain\", uav={id}, round={}}}", struck + 1);
+    let drained = with(&drain, &settings);
+    let told = drained.records[struck].events.iter();
+    let told = told.filter_map(|event| match event.kind {
+        EventKind::UavDrained {
+            uav: who,
+            arrives_at_s,
+            ..
+        } => Some((who, arrives_at_s)),
+        _ => None,
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [(uav, Some(arrives_at_s))]);
+    let lost_j = |record: &RoundRecord| record.uavs[id].energy.get(EnergyItem::Drained);
+    assert!(lost_j(&drained.records[struck]) > 1e4);
+    assert_eq!(drained.summary.updates_lost, 0);
+    // Where it goes is not changed by it; then it leaves, which it does not do otherwise.
+    let left = |outcome: &Outcome| {
+        let mut all = outcome.records.iter().enumerate();
+        all.find_map(|(round, record)| {
+            let leaves = |kind: &EventKind| matches!(kind, EventKind::UavLeft { uav: who, .. } if *who == uav);
+            has(record, leaves).then_some(round)
+        })
+    };
+    assert!(left(&drained).is_some_and(|round| round > struck));
+    assert_eq!(left(&flown), None);
+    let there = |outcome: &Outcome, round: usize| outcome.records[round].uavs[id].position_m;
+    assert_eq!(there(&drained, struck), there(&flown, struck));
+}

@@ -77,6 +77,7 @@ impl Case {
             devices: &self.devices,
             uavs: &self.uavs,
             model_energy_j: &|_, _| 0.0,
+            changed: &[],
         }
     }
 
@@ -342,6 +343,26 @@ fn who_sees_nobody_flies_to_where_somebody_is_if_its_battery_allows() {
     }
 }
 
+/// A far move that gains less than a move must gain, 0.002 of a UAV's share, is not made, and not looked for forever.
+#[test]
+fn a_far_device_that_gains_too_little_is_left_alone() {
+    let mut case = Case::random(0);
+    let base = Point::new(3_000.0, 3_000.0);
+    let beside = |i: u32| Point::new(base.x_m + f64::from(i % 40), base.y_m + f64::from(i / 40));
+    case.devices = (0..1_200).map(beside).collect();
+    case.devices.push(Point::new(19_000.0, 19_000.0));
+    case.uavs.truncate(2);
+    for uav in &mut case.uavs {
+        uav.position = base;
+        uav.coverage_radius_m = 1_000.0;
+        uav.spare_j = 1e6;
+    }
+    assert_eq!(case.moves(coverage_first()), []);
+    // With fewer devices at home it gains enough.
+    case.devices.drain(..400);
+    assert_eq!(case.moves(coverage_first()).len(), 1);
+}
+
 /// With a relay of so many metres UAVs make one network, and cover less than without.
 #[test]
 fn a_relay_keeps_everybody_within_hops() {
@@ -438,6 +459,93 @@ fn a_run_may_start_where_most_devices_are_covered() {
             "{seed}: {best}"
         );
     }
+}
+
+/// So many UAVs, each with about 100 devices in its disc; all discs together are as large as the ground.
+fn large(uavs: u32, position: impl Fn(&mut Random) -> Point) -> Case {
+    let mut rng = stream(5, Stream::Layout, 0, 0);
+    let uav = |id| FleetUav {
+        id: UavId(id),
+        position: position(&mut rng),
+        altitude_m: 100.0,
+        coverage_radius_m: SIDE_M / (f64::from(uavs) * std::f64::consts::PI).sqrt(),
+        cruise: Cruise::calm(20.0, 160.0),
+        spare_j: 250e3,
+        tx_power_w: 0.75,
+    };
+    let uavs: Vec<FleetUav> = (0..uavs).map(uav).collect();
+    Case {
+        kind: "large",
+        area: Area::new(SIDE_M, SIDE_M),
+        devices: (0..uavs.len() * 100).map(|_| anywhere(&mut rng)).collect(),
+        uavs,
+    }
+}
+
+fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.unwrap().install(work)
+}
+
+/// One of 300 is gone: who is far from there stays, the hole is covered again as far as that, and threads make no difference.
+#[test]
+fn a_loss_in_a_large_fleet_is_its_neighbours_affair() {
+    let mut case = large(300, anywhere);
+    let lost = case.uavs.remove(150).position;
+    let changed = [lost];
+    let fleet = Fleet {
+        changed: &changed,
+        ..case.fleet()
+    };
+    let moves = |threads| {
+        on_threads(threads, || {
+            let mut rng = stream(1, Stream::Redeployment, 0, 0);
+            coverage_first().redeploy(&fleet, &mut rng)
+        })
+    };
+    let near = moves(1);
+    assert_eq!(near, moves(3));
+    let mut away_m: Vec<f64> = (case.uavs.iter())
+        .map(|uav| uav.position.distance(lost))
+        .collect();
+    away_m.sort_by(f64::total_cmp);
+    let farthest_m = |moves: &[Move]| {
+        let away = moves.iter().map(|flight| flight.from.distance(lost));
+        away.fold(0.0, f64::max)
+    };
+    assert!(!near.is_empty() && farthest_m(&near) <= away_m[31]);
+    let all = case.moves(coverage_first());
+    assert!(
+        farthest_m(&all) > away_m[31],
+        "without a place it is the whole fleet"
+    );
+    let covered = |moves: &[Move]| {
+        let mut counts = fleet.coverage();
+        for flight in moves {
+            counts.shift(flight.from, flight.to, case.uavs[0].coverage_radius_m);
+        }
+        counts.covered()
+    };
+    let gained = covered(&near) - covered(&[]);
+    assert!(
+        gained >= 300,
+        "{gained}: three UAVs' devices, where they overlapped at random"
+    );
+    assert!(covered(&all) > covered(&near));
+}
+
+/// All at one base: they spread over the ground, and threads make no difference.
+#[test]
+fn a_large_fleet_from_one_base_covers_the_ground() {
+    let case = large(300, |_| Point::new(6_000.0, 4_000.0));
+    let moves = on_threads(1, || case.moves(coverage_first()));
+    assert_eq!(moves, on_threads(3, || case.moves(coverage_first())));
+    let mut counts = case.fleet().coverage();
+    for flight in &moves {
+        counts.shift(flight.from, flight.to, case.uavs[0].coverage_radius_m);
+    }
+    // Discs without gaps and overlaps would cover all; the densest packing without overlaps covers 90.7 %.
+    assert!(counts.share() > 0.92, "{}", counts.share());
 }
 
 /// Ten times the fleet and its devices on ten times the ground: in proportion would be 10, squared 100.

@@ -55,6 +55,7 @@ fn fleet<'a>(devices: &'a [Point], uavs: &'a [FleetUav]) -> Fleet<'a> {
         devices,
         uavs,
         model_energy_j: &|from, to| 1e-3 * from.position.distance(to.position),
+        changed: &[],
     }
 }
 

@@ -119,12 +119,14 @@ pub(super) fn words(event: &Event) -> String {
         EventKind::UavLost { uav, updates_lost } => {
             format!("UAV {} was lost, with {}", uav.0, updates(*updates_lost))
         }
-        EventKind::UavDrained { uav, battery_j } => {
-            format!(
-                "UAV {}'s battery was drained to {}",
-                uav.0,
-                energy(*battery_j)
-            )
+        EventKind::UavDrained {
+            uav,
+            battery_j,
+            arrives_at_s,
+        } => {
+            let when = arrives_at_s.map_or("", |_| " in flight");
+            let left = energy(*battery_j);
+            format!("UAV {}'s battery was drained to {left}{when}", uav.0)
         }
         EventKind::ModelStranded { uav, updates_lost } => format!(
             "UAV {} could not hand its model over; {} stayed behind",

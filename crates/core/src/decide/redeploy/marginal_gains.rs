@@ -1,6 +1,7 @@
 //! Our own: the whole fleet climbs one objective, best move first.
 
-use super::{Fleet, Move, Redeployment};
+use super::neighbourhood::Neighbourhood;
+use super::{CoverageCounts, Fleet, FleetUav, Move, Redeployment};
 use crate::seed::Random;
 use crate::solve::placement::{
     EFFORT, Facility, MARGIN_SHARE, Problem, THRESHOLD, Travel, Worth, place,
@@ -44,18 +45,30 @@ impl Default for MarginalGains {
 
 impl Redeployment for MarginalGains {
     fn redeploy(&mut self, fleet: &Fleet, _: &mut Random) -> Vec<Move> {
-        let mut moves = self.moves(fleet, self.margin_m);
+        let before = fleet.coverage();
+        let per_uav = before.covered() as f64 / fleet.uavs.len().max(1) as f64;
+        // A network is one whole.
+        let touched = match self.relay_m > 0.0 {
+            true => None,
+            false => Neighbourhood::of(fleet, &before),
+        };
+        let part = touched.as_ref().map_or(*fleet, |touched| Fleet {
+            uavs: &touched.uavs,
+            devices: &touched.devices,
+            ..*fleet
+        });
+        let mut moves = self.moves(&part, per_uav, self.margin_m);
         // Who keeps a margin may give up devices at the edge of the radius. Not more than it finds, though.
-        if covered(fleet, &moves) < fleet.coverage().covered() {
-            moves = self.moves(fleet, Some(0.0));
+        if covered(fleet.uavs, &before, &moves) < before.covered() {
+            moves = self.moves(&part, per_uav, Some(0.0));
         }
         moves
     }
 }
 
 impl MarginalGains {
-    fn moves(&self, fleet: &Fleet, margin_m: Option<f64>) -> Vec<Move> {
-        let facility = |uav: &super::FleetUav| {
+    fn moves(&self, fleet: &Fleet, per_uav: f64, margin_m: Option<f64>) -> Vec<Move> {
+        let facility = |uav: &FleetUav| {
             let margin_m = margin_m.unwrap_or(MARGIN_SHARE * uav.coverage_radius_m);
             Facility {
                 home: uav.position,
@@ -65,7 +78,6 @@ impl MarginalGains {
             }
         };
         let facilities: Vec<Facility> = fleet.uavs.iter().map(facility).collect();
-        let per_uav = fleet.coverage().covered() as f64 / facilities.len().max(1) as f64;
         let posts = place(&Problem {
             size_m: [fleet.area.width_m, fleet.area.height_m],
             air: fleet.air,
@@ -88,10 +100,10 @@ impl MarginalGains {
 }
 
 /// Devices that are covered after moves, margin or not.
-fn covered(fleet: &Fleet, moves: &[Move]) -> usize {
-    let mut counts = fleet.coverage();
+fn covered(uavs: &[FleetUav], before: &CoverageCounts, moves: &[Move]) -> usize {
+    let mut counts = before.clone();
     let mut moves = moves.iter().peekable();
-    for uav in fleet.uavs {
+    for uav in uavs {
         if let Some(flight) = moves.next_if(|flight| flight.uav == uav.id) {
             counts.shift(flight.from, flight.to, uav.coverage_radius_m);
         }
@@ -107,5 +119,9 @@ impl Travel for Fleet<'_> {
     fn straight_joules(&self, who: usize, to: Point) -> f64 {
         let uav = &self.uavs[who];
         uav.cruise.flight(uav.position, to).joules
+    }
+
+    fn alike(&self, one: usize, other: usize) -> bool {
+        self.uavs[one].cruise == self.uavs[other].cruise
     }
 }

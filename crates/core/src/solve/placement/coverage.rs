@@ -55,6 +55,11 @@ impl CoverageCounts {
         }
     }
 
+    /// The devices in the order of the ground.
+    pub(super) fn points(&self) -> &[Point] {
+        &self.points
+    }
+
     /// Per device, how many UAVs cover it.
     #[must_use]
     pub fn per_device(&self) -> Vec<u32> {
@@ -134,6 +139,17 @@ impl CoverageCounts {
     /// How many devices a UAV at this point, which is in the counts, covers alone.
     pub(crate) fn only_by(&self, at: Point, radius_m: f64) -> usize {
         self.gain_of_move(at, at, radius_m)
+    }
+
+    /// The devices within a distance that nobody covers.
+    pub(crate) fn uncovered_within(
+        &self,
+        at: Point,
+        distance_m: f64,
+    ) -> impl Iterator<Item = Point> {
+        let near = self.grid.search(&self.points, at, distance_m);
+        let open = near.filter(|&place| self.counts[place as usize] == 0);
+        open.map(|place| self.points[place as usize])
     }
 
     /// The devices that nobody covers.

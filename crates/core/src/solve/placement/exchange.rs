@@ -4,6 +4,8 @@ use rayon::prelude::*;
 
 use super::choice::Open;
 use super::columns::Columns;
+use super::ground::Ground;
+use super::relaxed::Relaxed;
 use super::{CoverageCounts, Problem, ROUNDING};
 use crate::vocabulary::Point;
 
@@ -24,12 +26,12 @@ const SWEEPS: usize = 6;
 const FIRST_CHOICES: usize = 4;
 
 /// Improves positions; whether it did.
-pub(super) fn improve(problem: &Problem, posts: &mut [Point]) -> bool {
+pub(super) fn improve(problem: &Problem, ground: &Ground, posts: &mut [Point]) -> bool {
     let all = posts.len();
     if !(2..=MOST_FACILITIES).contains(&all) {
         return false;
     }
-    let mut counts = problem.counts(posts);
+    let mut counts = ground.counts(problem, posts);
     if all <= GROUP {
         let group: Vec<usize> = (0..all).collect();
         return improve_group(problem, &group, posts, &mut counts, 0);
@@ -75,20 +77,22 @@ fn improve_group(
 }
 
 /// Some facilities, and what each could cover of the points that nobody else covers.
-struct Group {
+pub(super) struct Group {
     /// Of one point.
-    worth: f64,
-    words: usize,
-    columns: Vec<Columns>,
+    pub(super) worth: f64,
+    pub(super) words: usize,
+    pub(super) columns: Vec<Columns>,
+    /// The numbers of each facility's columns.
+    all: Vec<Vec<usize>>,
     /// The column of each facility's present position.
     present: Vec<usize>,
 }
 
 /// A column for each facility, and what they are worth together.
 #[derive(Clone)]
-struct Chosen {
+pub(super) struct Chosen {
     columns: Vec<usize>,
-    value: f64,
+    pub(super) value: f64,
 }
 
 impl Group {
@@ -109,6 +113,7 @@ impl Group {
             worth: problem.worth.point,
             words: open.len().div_ceil(64),
             present: present.collect(),
+            all: columns.iter().map(|of| (0..of.len()).collect()).collect(),
             columns,
         }
     }
@@ -117,7 +122,7 @@ impl Group {
     fn solved(&self, work: usize) -> Option<Vec<Point>> {
         let present = self.valued(self.present.clone());
         let waiting: Vec<usize> = (0..self.columns.len()).collect();
-        let greedy = self.greedy(self.present.clone(), vec![0; self.words], waiting.clone());
+        let greedy = self.greedy(self.present.clone(), vec![0; self.words], waiting);
         let starts = [present.clone(), greedy, self.in_turn()];
         let better = |best: Chosen, next: Chosen| match next.value > best.value + ROUNDING {
             true => next,
@@ -130,7 +135,7 @@ impl Group {
         let best = improved.reduce(better)?;
         let best = self.improved(best, &mut left);
         let mut left = work / 4;
-        let mut best = self.searched(best, &waiting, &mut left);
+        let mut best = self.searched_all(best, &mut left);
         if left == 0 {
             // It did not come to its end.
             let starts = self.first_choices();
@@ -159,7 +164,7 @@ impl Group {
         };
         let firsts = |who: usize| {
             let ranked = self
-                .ranked(who, &nothing, f64::NEG_INFINITY)
+                .ranked(who, &self.all[who], &nothing, f64::NEG_INFINITY)
                 .into_iter()
                 .take(FIRST_CHOICES);
             ranked.map(move |(_, column)| (who, column))
@@ -170,7 +175,7 @@ impl Group {
             .collect()
     }
 
-    fn valued(&self, columns: Vec<usize>) -> Chosen {
+    pub(super) fn valued(&self, columns: Vec<usize>) -> Chosen {
         let covered = self.union(&columns, &[]);
         let points: u32 = covered.iter().map(|word| word.count_ones()).sum();
         let each = self.columns.iter().zip(&columns);
@@ -192,29 +197,29 @@ impl Group {
         union
     }
 
-    /// What each column of a facility would add to a set, best first, without those that add no more than `least`.
-    fn ranked(&self, who: usize, covered: &[u64], least: f64) -> Vec<(f64, usize)> {
+    /// What a column of a facility would add to a set.
+    fn gain(&self, who: usize, column: usize, covered: &[u64]) -> f64 {
         let of = &self.columns[who];
-        let value = |column: usize| {
-            let points = f64::from(of.beyond(column, covered));
-            (self.worth * points - of.prices[column], column)
-        };
-        let values = (0..of.len()).map(value);
+        self.worth * f64::from(of.beyond(column, covered)) - of.prices[column]
+    }
+
+    /// What some columns of a facility would add to a set, best first, without those that add no more than `least`.
+    fn ranked(&self, who: usize, some: &[usize], covered: &[u64], least: f64) -> Vec<(f64, usize)> {
+        let values = some
+            .iter()
+            .map(|&column| (self.gain(who, column, covered), column));
         let mut ranked: Vec<_> = values.filter(|(value, _)| *value > least).collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         ranked
     }
 
     fn best(&self, who: usize, covered: &[u64]) -> (f64, usize) {
-        let of = &self.columns[who];
-        let value = |column: usize| {
-            let points = f64::from(of.beyond(column, covered));
-            (self.worth * points - of.prices[column], column)
-        };
         let better =
             |best: (f64, usize), next: (f64, usize)| if next.0 > best.0 { next } else { best };
         let first = (f64::NEG_INFINITY, 0);
-        (0..of.len()).map(value).fold(first, better)
+        let all = self.all[who].iter();
+        all.map(|&column| (self.gain(who, column, covered), column))
+            .fold(first, better)
     }
 
     /// Of those who wait, whoever gains most takes the best position, then the next.
@@ -294,6 +299,9 @@ impl Group {
         let value = self.worth * f64::from(points) - price;
         let mut search = Search {
             group: self,
+            candidates: &self.all,
+            relaxed: None,
+            step: ROUNDING,
             columns: best.columns.clone(),
             best,
             work,
@@ -301,11 +309,38 @@ impl Group {
         search.descend(some, &covered, value);
         search.best
     }
+
+    /// The best columns of all; of those found, if the work runs out. Less than an eighth of a point is not looked for: what
+    /// is left to gain by flying less is the climb's.
+    fn searched_all(&self, best: Chosen, work: &mut usize) -> Chosen {
+        let step = self.worth / 8.0;
+        let relaxed = Relaxed::new(self, &best, *work / 2);
+        let best = self.paired(relaxed.chosen.clone(), work);
+        let candidates = relaxed.columns(best.value + step);
+        let mut order: Vec<usize> = (0..self.columns.len()).collect();
+        order.sort_by_key(|&who| (candidates[who].len(), who));
+        let mut search = Search {
+            group: self,
+            candidates: &candidates,
+            relaxed: Some(&relaxed),
+            step,
+            columns: best.columns.clone(),
+            best,
+            work,
+        };
+        search.descend(&order, &vec![0; self.words], 0.0);
+        search.best
+    }
 }
 
 /// Depth first, and no deeper where even the best columns of those who are left, each for itself, would not do.
 struct Search<'a> {
     group: &'a Group,
+    /// The columns of each facility that are tried.
+    candidates: &'a [Vec<usize>],
+    relaxed: Option<&'a Relaxed>,
+    /// What something better is better by.
+    step: f64,
     columns: Vec<usize>,
     best: Chosen,
     /// Words that may still be looked at.
@@ -315,7 +350,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn descend(&mut self, left: &[usize], covered: &[u64], value: f64) {
         let Some((&who, later)) = left.split_first() else {
-            if value > self.best.value + ROUNDING {
+            if value > self.best.value + self.step {
                 self.best = Chosen {
                     columns: self.columns.clone(),
                     value,
@@ -323,14 +358,23 @@ impl Search<'_> {
             }
             return;
         };
-        let columns = left.iter().map(|&who| self.group.columns[who].len());
+        if (self.relaxed).is_some_and(|relaxed| {
+            value + relaxed.beyond(covered, left) <= self.best.value + self.step
+        }) {
+            *self.work = self.work.saturating_sub(covered.len());
+            return;
+        }
+        let columns = left.iter().map(|&who| self.candidates[who].len());
         let words = columns.sum::<usize>() * self.group.words;
         *self.work = self.work.saturating_sub(words);
-        let bounds = later.iter().map(|&later| self.group.best(later, covered).0);
+        let bounds = later.iter().map(|&later| self.most(later, covered));
         let bound: f64 = bounds.sum();
-        let least = self.best.value + ROUNDING - value - bound;
-        for (gain, column) in self.group.ranked(who, covered, least) {
-            if value + gain + bound <= self.best.value + ROUNDING || *self.work == 0 {
+        let least = self.best.value + self.step - value - bound;
+        for (gain, column) in self
+            .group
+            .ranked(who, &self.candidates[who], covered, least)
+        {
+            if value + gain + bound <= self.best.value + self.step || *self.work == 0 {
                 return;
             }
             self.columns[who] = column;
@@ -338,6 +382,13 @@ impl Search<'_> {
             add(&mut more, self.group.columns[who].set(column));
             self.descend(later, &more, value + gain);
         }
+    }
+
+    /// The most that a column of a facility adds to a set.
+    fn most(&self, who: usize, covered: &[u64]) -> f64 {
+        let columns = self.candidates[who].iter();
+        let values = columns.map(|&column| self.group.gain(who, column, covered));
+        values.fold(f64::NEG_INFINITY, f64::max)
     }
 }
 

@@ -17,7 +17,11 @@ mod climb;
 mod columns;
 mod coverage;
 mod exchange;
+mod ground;
+mod kinds;
 mod matching;
+mod posts;
+mod relaxed;
 mod relay;
 mod spots;
 
@@ -28,6 +32,7 @@ use super::obstacles::Obstacles;
 use crate::vocabulary::Point;
 use choice::Choice;
 use climb::Climb;
+use ground::Ground;
 
 /// What coverage and flight are worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,6 +63,9 @@ pub trait Travel: Sync {
 
     /// Joules if the way were straight, which is never more.
     fn straight_joules(&self, who: usize, to: Point) -> f64;
+
+    /// Whether two facilities with the same home take the same joules wherever they go.
+    fn alike(&self, one: usize, other: usize) -> bool;
 }
 
 /// What is to be placed where, and for whom.
@@ -107,26 +115,30 @@ pub fn place(problem: &Problem) -> Vec<Point> {
     if problem.relay_m > 0.0 {
         return relay::placed(problem);
     }
-    let mut best = Climb::new(problem, homes).run();
-    let mut value = problem.value(&best);
+    let ground = Ground::new(problem);
+    let climbed = |from: Vec<Point>| {
+        let (posts, covered) = Climb::new(problem, &ground, from).run();
+        let value = problem.value(&posts, covered);
+        (posts, value)
+    };
+    let (mut best, mut value) = climbed(homes);
     for _ in 0..ROUNDS {
         let mut next = best.clone();
-        let exchanged = exchange::improve(problem, &mut next);
+        let exchanged = exchange::improve(problem, &ground, &mut next);
         let reassigned = matching::reassign(problem, &mut next);
         if !exchanged && !reassigned {
             break;
         }
-        let next = Climb::new(problem, next).run();
-        let found = problem.value(&next);
+        let (next, found) = climbed(next);
         if found <= value + ROUNDING {
             break;
         }
         (best, value) = (next, found);
     }
-    let mut settled = problem.settled(&best);
+    let (mut settled, _) = problem.settled(&ground, &best);
     matching::reassign(problem, &mut settled);
-    let settled = problem.settled(&settled);
-    match problem.value(&settled) >= value {
+    let (settled, found) = problem.settled(&ground, &settled);
+    match found >= value {
         true => settled,
         false => best,
     }
@@ -135,6 +147,11 @@ pub fn place(problem: &Problem) -> Vec<Point> {
 impl Problem<'_> {
     fn homes(&self) -> Vec<Point> {
         self.facilities.iter().map(|one| one.home).collect()
+    }
+
+    fn largest_m(&self) -> f64 {
+        let radii_m = self.facilities.iter().map(|one| one.radius_m);
+        radii_m.fold(0.0, f64::max)
     }
 
     /// The same with a price of energy, if it has none: so small that all flights together are worth less than one point.
@@ -225,33 +242,24 @@ impl Problem<'_> {
         route.last().copied().unwrap_or(home)
     }
 
-    fn counts(&self, posts: &[Point]) -> CoverageCounts {
-        let radii_m = self.facilities.iter().map(|one| one.radius_m);
-        let largest_m = radii_m.fold(0.0, f64::max);
-        let mut counts = CoverageCounts::over(self.size_m, largest_m, self.points);
-        for (one, &post) in self.facilities.iter().zip(posts) {
-            counts.add(post, one.radius_m);
-        }
-        counts
-    }
-
-    /// The objective.
-    fn value(&self, posts: &[Point]) -> f64 {
+    /// The objective, with so many points covered.
+    fn value(&self, posts: &[Point], covered: usize) -> f64 {
         let prices = posts.iter().enumerate();
         let price: f64 = prices.map(|(who, &post)| self.price(who, post)).sum();
-        self.worth.point * self.counts(posts).covered() as f64 - price
+        self.worth.point * covered as f64 - price
     }
 
-    /// Each as near to home as no point is lost.
-    fn settled(&self, posts: &[Point]) -> Vec<Point> {
-        let mut counts = self.counts(posts);
+    /// Each as near to home as no point is lost, and what the objective is then.
+    fn settled(&self, ground: &Ground, posts: &[Point]) -> (Vec<Point>, f64) {
+        let mut counts = ground.counts(self, posts);
         let mut settled = posts.to_vec();
         for (who, post) in settled.iter_mut().enumerate() {
             let to = Choice::new(self, who, *post).nearer_home(&counts);
             counts.shift(*post, to, self.facilities[who].radius_m);
             *post = to;
         }
-        settled
+        let value = self.value(&settled, counts.covered());
+        (settled, value)
     }
 }
 

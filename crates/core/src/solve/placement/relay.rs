@@ -5,7 +5,8 @@
 //! looks for a better position that leaves the network in one piece.
 
 use super::choice::{Choice, Improvement};
-use super::{CoverageCounts, Problem, ROUNDING, between, spots};
+use super::ground::Ground;
+use super::{CoverageCounts, Problem, ROUNDING, between};
 use crate::vocabulary::Point;
 
 /// How often everybody looks for a better position.
@@ -49,7 +50,8 @@ impl<'a> Network<'a> {
         let root = root.map_or(0, |(root, _)| root);
         let mut joined = vec![false; homes.len()];
         joined[root] = true;
-        let mut counts = problem.counts(&[]);
+        let ground = Ground::new(problem);
+        let mut counts = ground.counts(problem, &[]);
         counts.add(homes[root], problem.facilities[root].radius_m);
         Self {
             problem,
@@ -57,7 +59,7 @@ impl<'a> Network<'a> {
             posts: homes,
             joined,
             counts,
-            spots: spots::middles_of(problem),
+            spots: ground.sites.points,
         }
     }
 

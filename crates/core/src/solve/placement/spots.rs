@@ -11,15 +11,22 @@ use crate::grid::Grid;
 use crate::vocabulary::Point;
 
 /// The middles of the points in squares of half a radius: wherever points are, a spot covers some of them.
-pub(super) struct Spots {
-    points: Vec<Point>,
+pub(super) struct Sites {
+    pub(super) points: Vec<Point>,
     grid: Grid,
-    classes: Vec<Class>,
+    /// The least radius of each class: facilities that cover about equally far.
+    radii_m: Vec<f64>,
     /// Each facility's class.
     class_of: Vec<usize>,
 }
 
-/// Facilities that cover about equally far; gains are those of the least radius among them.
+/// The spots of a plan as it grows.
+pub(super) struct Spots<'a> {
+    sites: &'a Sites,
+    classes: Vec<Class>,
+}
+
+/// What spots gain for facilities of one class.
 struct Class {
     radius_m: f64,
     gains: Vec<u32>,
@@ -34,17 +41,28 @@ const CLASS_FACTOR: f64 = 1.15;
 /// Spots just beyond a facility's reach for which the end of its reach is tried.
 const CUT_SHORT: usize = 16;
 
-impl Spots {
+impl Sites {
     pub(super) fn new(problem: &Problem, counts: &CoverageCounts) -> Self {
         let (radii_m, class_of) = classes(problem);
         let least_m = radii_m.iter().copied().fold(f64::INFINITY, f64::min);
-        let points = middles(problem, least_m / SQUARES_PER_RADIUS);
+        let points = middles(counts.points(), least_m / SQUARES_PER_RADIUS);
         let [width_m, height_m] = problem.size_m;
         let mut grid = Grid::new(width_m, height_m, least_m);
         grid.rebuild(&points);
-        let class = |radius_m: f64| {
+        Self {
+            points,
+            grid,
+            radii_m,
+            class_of,
+        }
+    }
+}
+
+impl<'a> Spots<'a> {
+    pub(super) fn new(sites: &'a Sites, counts: &CoverageCounts) -> Self {
+        let class = |&radius_m: &f64| {
             let gain = |&spot: &Point| counts.gain(spot, radius_m) as u32;
-            let gains: Vec<u32> = points.par_iter().map(gain).collect();
+            let gains: Vec<u32> = sites.points.par_iter().map(gain).collect();
             let gaining = (0..).zip(&gains).filter(|(_, gain)| **gain > 0);
             let ranked = gaining.map(|(spot, &gain)| (gain, Reverse(spot)));
             Class {
@@ -54,19 +72,18 @@ impl Spots {
             }
         };
         Self {
-            classes: radii_m.into_iter().map(class).collect(),
-            class_of,
-            grid,
-            points,
+            classes: sites.radii_m.iter().map(class).collect(),
+            sites,
         }
     }
 
     /// Counts again what changed when a facility came to or left a place.
     pub(super) fn update(&mut self, counts: &CoverageCounts, around: Point, radius_m: f64) {
+        let sites = self.sites;
         for class in &mut self.classes {
             let near_m = radius_m + class.radius_m;
-            for spot in self.grid.search(&self.points, around, near_m) {
-                let gain = counts.gain(self.points[spot as usize], class.radius_m) as u32;
+            for spot in sites.grid.search(&sites.points, around, near_m) {
+                let gain = counts.gain(sites.points[spot as usize], class.radius_m) as u32;
                 let old = std::mem::replace(&mut class.gains[spot as usize], gain);
                 if old == gain {
                     continue;
@@ -93,12 +110,12 @@ impl Spots {
         let one = &problem.facilities[who];
         let mut best = known;
         let mut cut_short = 0;
-        for &(gain, Reverse(spot)) in self.classes[self.class_of[who]].ranked.iter().rev() {
+        for &(gain, Reverse(spot)) in self.classes[self.sites.class_of[who]].ranked.iter().rev() {
             let worth = problem.worth.point * f64::from(gain) - now;
             if worth <= best.value {
                 break;
             }
-            let spot = self.points[spot as usize];
+            let spot = self.sites.points[spot as usize];
             let distance_m = one.home.distance(spot);
             let too_far = distance_m > one.reach_m;
             if too_far && (distance_m > one.reach_m + one.radius_m || cut_short >= CUT_SHORT) {
@@ -137,17 +154,8 @@ fn classes(problem: &Problem) -> (Vec<f64>, Vec<usize>) {
     (least_m, class_of)
 }
 
-/// The spots by themselves.
-pub(super) fn middles_of(problem: &Problem) -> Vec<Point> {
-    let radii_m = problem.facilities.iter().map(|one| one.radius_m);
-    middles(
-        problem,
-        radii_m.fold(f64::INFINITY, f64::min) / SQUARES_PER_RADIUS,
-    )
-}
-
-/// The middle of the points in each square that has some.
-fn middles(problem: &Problem, square_m: f64) -> Vec<Point> {
+/// The middle of the points in each square that has some. Points in the order of the ground are mostly in the square of the one before.
+fn middles(points: &[Point], square_m: f64) -> Vec<Point> {
     // Squares too small to be told apart would each hold one point anyway.
     let square_m = square_m.max(1e-3);
     let square = |point: &Point| {
@@ -155,9 +163,11 @@ fn middles(problem: &Problem, square_m: f64) -> Vec<Point> {
         (index(point.y_m), index(point.x_m))
     };
     let mut sums: BTreeMap<(u64, u64), (f64, f64, f64)> = BTreeMap::new();
-    for point in problem.points {
-        let sum = sums.entry(square(point)).or_default();
-        *sum = (sum.0 + point.x_m, sum.1 + point.y_m, sum.2 + 1.0);
+    for run in points.chunk_by(|a, b| square(a) == square(b)) {
+        let sum = sums.entry(square(&run[0])).or_default();
+        for point in run {
+            *sum = (sum.0 + point.x_m, sum.1 + point.y_m, sum.2 + 1.0);
+        }
     }
     let middle = |(x_m, y_m, all): (f64, f64, f64)| Point::new(x_m / all, y_m / all);
     sums.into_values().map(middle).collect()

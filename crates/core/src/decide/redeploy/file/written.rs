@@ -8,47 +8,49 @@ use crate::scenario::Place;
 use crate::vocabulary::Point;
 use crate::vocabulary::geometry::{Geodetic, LocalFrame};
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    /// `[lat, lon]` or `[lat, lon, alt_m]` of [0, 0].
-    #[serde(default)]
-    origin: Vec<f64>,
-    #[serde(default)]
-    area_m: Option<[f64; 2]>,
-    #[serde(default)]
-    coverage_radius_m: Option<f64>,
-    #[serde(default)]
-    speed_mps: Option<f64>,
-    #[serde(default)]
-    move_power_w: Option<f64>,
-    #[serde(default)]
-    hover_power_w: Option<f64>,
-    #[serde(default)]
-    altitude_m: Option<f64>,
-    uavs: Vec<WrittenUav>,
-    devices_m: Vec<Place>,
-    #[serde(default)]
-    no_fly: Vec<Vec<Place>>,
+/// A struct with fields of its own, and the numbers that all UAVs may have or each. (Serde refuses unknown fields only where all
+/// fields stand in one struct.)
+macro_rules! with_numbers {
+    (struct $name:ident { $($(#[$about:meta])* $field:ident: $kind:ty,)* }) => {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct $name {
+            $($(#[$about])* $field: $kind,)*
+            #[serde(default)]
+            coverage_radius_m: Option<f64>,
+            #[serde(default)]
+            speed_mps: Option<f64>,
+            #[serde(default)]
+            move_power_w: Option<f64>,
+            #[serde(default)]
+            hover_power_w: Option<f64>,
+            #[serde(default)]
+            altitude_m: Option<f64>,
+        }
+    };
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenUav {
-    position_m: Place,
-    battery_j: f64,
-    #[serde(default)]
-    reserve_j: f64,
-    #[serde(default)]
-    coverage_radius_m: Option<f64>,
-    #[serde(default)]
-    speed_mps: Option<f64>,
-    #[serde(default)]
-    move_power_w: Option<f64>,
-    #[serde(default)]
-    hover_power_w: Option<f64>,
-    #[serde(default)]
-    altitude_m: Option<f64>,
+with_numbers! {
+    struct Written {
+        /// `[lat, lon]` or `[lat, lon, alt_m]` of [0, 0].
+        #[serde(default)]
+        origin: Vec<f64>,
+        #[serde(default)]
+        area_m: Option<[f64; 2]>,
+        uavs: Vec<WrittenUav>,
+        devices_m: Vec<Place>,
+        #[serde(default)]
+        no_fly: Vec<Vec<Place>>,
+    }
+}
+
+with_numbers! {
+    struct WrittenUav {
+        position_m: Place,
+        battery_j: f64,
+        #[serde(default)]
+        reserve_j: f64,
+    }
 }
 
 /// Table II.
