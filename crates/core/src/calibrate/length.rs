@@ -15,8 +15,8 @@ use crate::scenario::LawFile;
 const TRIED: [f64; 13] = [
     1.0, 0.7, 1.4, 0.5, 2.0, 0.35, 2.8, 0.25, 4.0, 0.18, 5.6, 0.12, 8.0,
 ];
-/// Rounds that are compared: later ones follow from accuracies, too.
-const ROUNDS: usize = 15;
+/// Rounds that are compared: in later ones a rule that is at its limits tells nothing.
+const ROUNDS: usize = 12;
 
 /// The same laws with the length that suits the runs of each.
 pub(super) fn fit(laws: LawFile, runs: &[&Evidence], data: &DataStore) -> Result<LawFile, Error> {
