@@ -45,6 +45,9 @@ const THINNEST: f64 = 1e-3;
 /// By then one is inside, all but certainly (1 - e^-100).
 const TRIES: usize = 100_000;
 
+/// The name of the sites that come with the program: three halls of a town.
+const SHELTERS: &str = "shelters";
+
 impl Sites {
     /// Reads the file that `devices.positions` names; none where it names none.
     pub(super) fn read(
@@ -56,9 +59,14 @@ impl Sites {
         if path.as_os_str().is_empty() {
             return Ok(None);
         }
+        let told = |error: aerofed_data::Error| error.to_string();
         let read = || {
             let sites = match path.extension().and_then(|ending| ending.to_str()) {
-                Some("csv") => from_csv(path, frame)?,
+                Some("csv") => sites_of(&Table::read(path).map_err(told)?, frame)?,
+                None if path == Path::new(SHELTERS) && !path.exists() => {
+                    let text = include_str!("../../../scenarios/shelters.csv");
+                    sites_of(&Table::from_csv(path, text).map_err(told)?, frame)?
+                }
                 Some("geojson" | "json") => from_geojson(path, frame)?,
                 _ => return Err("the name ends in none of .csv, .geojson, .json".into()),
             };
@@ -175,8 +183,7 @@ fn largest_remainder(shares: &[f64], count: usize) -> Option<Vec<usize>> {
     Some(counts)
 }
 
-fn from_csv(path: &Path, frame: Option<&LocalFrame>) -> Result<Vec<Site>, String> {
-    let table = Table::read(path).map_err(|error| error.to_string())?;
+fn sites_of(table: &Table, frame: Option<&LocalFrame>) -> Result<Vec<Site>, String> {
     if table.rows() == 0 {
         return Err("has no rows".into());
     }
