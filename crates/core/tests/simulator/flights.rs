@@ -12,7 +12,7 @@ const LINEAR: [&str; 4] = [
     "model.name=logistic",
     "training.learning_rate=0.005",
     "stop.target_accuracy=0.84",
-    "stop.max_rounds=300",
+    "stop.max_rounds=150",
 ];
 
 fn run(settings: &[&str]) -> Outcome {
@@ -39,10 +39,10 @@ fn flights(outcome: &Outcome) -> (usize, bool) {
 #[test]
 fn a_crowd_without_cover_is_worth_a_flight() {
     let (mut moving_s, mut staying_s) = (0.0, 0.0);
-    for seed in ["seed=1", "seed=2", "seed=3"] {
+    for seed in ["seed=1", "seed=2"] {
         let moves = run(&[seed]);
         assert_eq!(flights(&moves), (1, true), "{seed}");
-        assert!(moves.summary.rounds < 300, "{seed}");
+        assert!(moves.summary.rounds < 150, "{seed}");
         moving_s += moves.summary.total_time_s;
         let stays = run(&[seed, "redeploy.method=none"]);
         assert_eq!(flights(&stays), (0, false), "{seed}");
