@@ -68,13 +68,13 @@ fn named(scenario: &Scenario) -> Vec<(&'static str, &Path)> {
         named.push(("mobility.file", file));
     }
     for (field, path) in [
-        ("data.dir", &scenario.data.dir),
-        ("area.no_fly_file", &scenario.area.no_fly_file),
-        ("devices.positions", &scenario.devices.positions),
-        ("surrogate.law", &scenario.surrogate.law),
+        ("data.dir", Some(scenario.data.dir.as_path())),
+        ("area.no_fly_file", Some(&scenario.area.no_fly_file)),
+        ("devices.positions", scenario.devices.positions_file()),
+        ("surrogate.law", Some(&scenario.surrogate.law)),
     ] {
-        if !path.as_os_str().is_empty() {
-            named.push((field, path.as_path()));
+        if let Some(path) = path.filter(|path| !path.as_os_str().is_empty()) {
+            named.push((field, path));
         }
     }
     named

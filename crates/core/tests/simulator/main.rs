@@ -14,6 +14,7 @@ mod examples;
 mod faults;
 mod feedback;
 mod fleets;
+mod flights;
 mod inputs;
 mod learners;
 mod learning;

@@ -45,6 +45,19 @@ const THINNEST: f64 = 1e-3;
 /// By then one is inside, all but certainly (1 - e^-100).
 const TRIES: usize = 100_000;
 
+/// The name of the sites that come with the program: three halls of a town.
+const SHELTERS: &str = "shelters";
+
+impl Devices {
+    /// The file of sites; none where it names none, or those that come with the program.
+    #[must_use]
+    pub fn positions_file(&self) -> Option<&Path> {
+        let path = self.positions.as_path();
+        let file = !path.as_os_str().is_empty() && path != Path::new(SHELTERS);
+        file.then_some(path)
+    }
+}
+
 impl Sites {
     /// Reads the file that `devices.positions` names; none where it names none.
     pub(super) fn read(
@@ -56,9 +69,14 @@ impl Sites {
         if path.as_os_str().is_empty() {
             return Ok(None);
         }
+        let told = |error: aerofed_data::Error| error.to_string();
         let read = || {
             let sites = match path.extension().and_then(|ending| ending.to_str()) {
-                Some("csv") => from_csv(path, frame)?,
+                Some("csv") => sites_of(&Table::read(path).map_err(told)?, frame)?,
+                None if devices.positions_file().is_none() => {
+                    let text = include_str!("../../../scenarios/shelters.csv");
+                    sites_of(&Table::from_csv(path, text).map_err(told)?, frame)?
+                }
                 Some("geojson" | "json") => from_geojson(path, frame)?,
                 _ => return Err("the name ends in none of .csv, .geojson, .json".into()),
             };
@@ -175,8 +193,7 @@ fn largest_remainder(shares: &[f64], count: usize) -> Option<Vec<usize>> {
     Some(counts)
 }
 
-fn from_csv(path: &Path, frame: Option<&LocalFrame>) -> Result<Vec<Site>, String> {
-    let table = Table::read(path).map_err(|error| error.to_string())?;
+fn sites_of(table: &Table, frame: Option<&LocalFrame>) -> Result<Vec<Site>, String> {
     if table.rows() == 0 {
         return Err("has no rows".into());
     }
@@ -311,6 +328,24 @@ mod tests {
                 .all(|p| p.distance(berg) <= 500.0 && *p != berg)
         );
         assert_ne!(places[6], places[7]);
+    }
+
+    /// They are no file: a folder of that name is none of their business.
+    #[test]
+    fn sites_of_the_library_need_no_file() {
+        let text = crate::scenario::built_in("shelters").unwrap();
+        let scenario = Scenario::parse(text, &[""; 0]).unwrap().check().unwrap();
+        assert_eq!(scenario.devices.positions_file(), None);
+        let mut rng = stream(1, Stream::DevicePosition, 0, 0);
+        let mut near = |middle: Point, radius_m: f64| {
+            let places = (0..120).map(|device| scenario.places().device(device, &mut rng));
+            let inside = |place: &Point| place.distance(middle) <= radius_m;
+            places.flatten().filter(inside).count()
+        };
+        assert_eq!(near(Point::new(1600.0, 3400.0), 500.0), 90);
+        assert_eq!(near(Point::new(3800.0, 1600.0), 250.0), 15);
+        let named = Scenario::parse("[devices]\npositions = \"a.csv\"", &[""; 0]).unwrap();
+        assert_eq!(named.devices.positions_file(), Some(Path::new("a.csv")));
     }
 
     #[test]
