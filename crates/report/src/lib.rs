@@ -16,6 +16,7 @@ mod missions;
 mod page;
 mod palette;
 mod panel;
+mod pictures;
 mod progress;
 mod svg;
 mod table;
@@ -30,6 +31,7 @@ pub use map::map_svg;
 pub use missions::{FlightPlan, Missions};
 pub use page::Report;
 pub use panel::panel_svg;
+pub use pictures::run_pictures;
 pub use progress::progress_svg;
 pub use table::summary_table;
 

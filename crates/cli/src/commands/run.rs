@@ -6,13 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use aerofed::checkpoint;
 use aerofed::record::StoppedBy;
-use aerofed::run::Outcome;
 use aerofed::run_folder::{self, RunLog};
 use aerofed::session::{Keeping, Session};
 use aerofed::world::Status;
-use aerofed::{Method, RoundRecord, Scenario, Simulation, ValidScenario};
+use aerofed::{Method, RoundRecord, Simulation, ValidScenario};
 use aerofed_nn::Network;
-use aerofed_report::Report;
+use aerofed_report::run_pictures;
 use aerofed_report::units::{duration, energy};
 use anyhow::Result;
 use clap::Args;
@@ -124,7 +123,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     let (partial, rounds) = (session.partial().to_owned(), session.rounds());
     let learning_rate = session.scenario().training.learning_rate;
     let outcome = session
-        .finish(pictures)
+        .finish(|scenario, outcome| Ok(run_pictures(scenario, outcome)))
         .map_err(|error| kept_in(&partial, &out, rounds, error))?;
     if args.json {
         console::result(&serde_json::to_string(&outcome.summary)?)?;
@@ -237,32 +236,6 @@ fn give_up(session: Session, error: aerofed::Error) -> anyhow::Error {
         return error.into();
     }
     kept_in(session.partial(), session.destination(), rounds, error)
-}
-
-/// What a run folder has to look at. The page takes the records: there may be too many to have them twice.
-fn pictures(
-    scenario: &ValidScenario,
-    outcome: &mut Outcome,
-) -> Result<Vec<(String, Vec<u8>)>, aerofed::Error> {
-    let mut files = Vec::new();
-    let mut add = |name: &str, text: String| files.push((name.to_owned(), text.into_bytes()));
-    let plot = aerofed_report::progress_svg(&outcome.summary, &outcome.records);
-    add("progress.svg", plot);
-    if let Some(last) = outcome.records.last() {
-        let (world, places) = (&outcome.world, scenario.places());
-        let map = aerofed_report::map_svg(world, last, places);
-        add("map.svg", map);
-        if let Some(map) = aerofed_report::map_geojson(world, last, places) {
-            add("map.geojson", map);
-        }
-    }
-    let log = RunLog {
-        scenario: Scenario::clone(scenario),
-        records: std::mem::take(&mut outcome.records),
-        summary: outcome.summary.clone(),
-    };
-    add("report.html", Report::of_runs(vec![log]).html());
-    Ok(files)
 }
 
 /// An error after some rounds: what is left of them, and how to go on.
