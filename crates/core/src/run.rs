@@ -196,6 +196,12 @@ impl Simulation {
         };
         let closed = self.close_round(opening, method)?;
         method.association.observe(&closed.outcome());
+        if let Some(reason) = method.failure.as_ref().and_then(|failure| failure()) {
+            return Err(Error::Decision {
+                method: method.name.clone(),
+                reason,
+            });
+        }
         Ok(Some(closed.record))
     }
 

@@ -21,6 +21,7 @@ pub mod merge;
 pub mod missed;
 mod overview;
 mod page;
+mod place;
 pub mod plan;
 pub mod quantity;
 pub mod redeployment;
@@ -45,6 +46,7 @@ use std::fs;
 use std::path::Path;
 
 pub use error::Error;
+pub use place::{check_data, claim, release};
 
 /// Refuses a folder that is neither empty nor has the mark of its kind, a file that is written before all others.
 ///

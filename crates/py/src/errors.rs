@@ -24,3 +24,20 @@ pub(crate) fn refuse(reason: impl ToString) -> PyErr {
 pub(crate) fn broken(reason: impl ToString) -> PyErr {
     PyRuntimeError::new_err(reason.to_string())
 }
+
+/// The exception of an error of an experiment.
+pub(crate) fn experiment(error: aerofed_experiment::Error) -> PyErr {
+    match error {
+        aerofed_experiment::Error::Run(error) => raise(error),
+        other => refuse(other),
+    }
+}
+
+/// The exception of an error of a report.
+pub(crate) fn report(error: aerofed_report::Error) -> PyErr {
+    match error {
+        aerofed_report::Error::Run(error) => raise(error),
+        aerofed_report::Error::Experiment(error) => experiment(error),
+        other => refuse(other),
+    }
+}

@@ -16,7 +16,7 @@ use crate::model::arrays;
 use crate::round::Round;
 use crate::run::NativeRun;
 use crate::scenario::NativeScenario;
-use crate::set_up::SetUp;
+use crate::set_up::{NativeMethod, SetUp};
 
 /// A run under way.
 #[pyclass(frozen, module = "aerofed._aerofed")]
@@ -63,7 +63,9 @@ impl NativeSimulation {
             state.as_mut().map(work).ok_or("the run is finished")
         });
         let done = done.map_err(broken)?;
-        done.map_err(|error| self.set_up.exception(error))
+        let done = done.map_err(|error| self.set_up.exception(error))?;
+        // A part that could not save its state did not end the round.
+        self.set_up.failed().map_or(Ok(done), Err)
     }
 }
 
@@ -71,17 +73,20 @@ impl NativeSimulation {
 impl NativeSimulation {
     /// Begins a run, in memory or in the folder `out`.
     #[new]
-    #[pyo3(signature = (scenario, threads, out, force, checkpoint_every))]
+    #[pyo3(signature = (scenario, own, learner, threads, out, force, checkpoint_every))]
+    #[expect(clippy::too_many_arguments, reason = "Python passes them by position")]
     fn new(
         py: Python<'_>,
         scenario: &NativeScenario,
+        own: Option<Py<NativeMethod>>,
+        learner: Option<Py<PyAny>>,
         threads: Option<usize>,
         out: Option<PathBuf>,
         force: bool,
         checkpoint_every: usize,
     ) -> PyResult<Self> {
         let scenario = scenario.valid.clone();
-        let set_up = SetUp::new(threads);
+        let set_up = SetUp::new(py, threads, own.as_slice(), learner)?;
         let begin = || match out {
             None => {
                 let (simulation, method) = set_up.build(&scenario)?;
@@ -110,14 +115,16 @@ impl NativeSimulation {
 
     /// Takes up the run that was left in a folder; none when it is finished.
     #[staticmethod]
-    #[pyo3(signature = (folder, threads, checkpoint_every))]
+    #[pyo3(signature = (folder, own, learner, threads, checkpoint_every))]
     fn resume(
         py: Python<'_>,
         folder: PathBuf,
+        own: Option<Py<NativeMethod>>,
+        learner: Option<Py<PyAny>>,
         threads: Option<usize>,
         checkpoint_every: usize,
     ) -> PyResult<Option<Self>> {
-        let set_up = SetUp::new(threads);
+        let set_up = SetUp::new(py, threads, own.as_slice(), learner)?;
         let keeping = Keeping {
             checkpoint_every,
             ..Keeping::default()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
@@ -10,17 +11,24 @@ from numpy.typing import NDArray
 VERSION: Final[str]
 
 __all__ = [
+    "NativeComparison",
+    "NativeMethod",
     "NativeRun",
     "NativeScenario",
     "NativeSimulation",
+    "NativeSweep",
     "NativeTable",
     "Round",
     "VERSION",
+    "allocate",
+    "compare",
     "defaults",
+    "deploy",
     "load_run",
     "meant",
     "methods",
     "scenarios",
+    "sweep",
 ]
 
 @final
@@ -107,17 +115,37 @@ class NativeRun:
     def save(self, path: str | PathLike[str], force: bool) -> None: ...
 
 @final
+class NativeMethod:
+    def __new__(
+        cls,
+        name: str,
+        base: str,
+        association: object | None,
+        allocation: object | None,
+        redeployment: object | None,
+        aggregation: object | None,
+    ) -> NativeMethod: ...
+
+@final
 class NativeSimulation:
     def __new__(
         cls,
         scenario: NativeScenario,
+        own: NativeMethod | None,
+        learner: object | None,
         threads: int | None,
         out: str | PathLike[str] | None,
         force: bool,
         checkpoint_every: int,
     ) -> NativeSimulation: ...
     @staticmethod
-    def resume(folder: str | PathLike[str], threads: int | None, checkpoint_every: int) -> NativeSimulation | None: ...
+    def resume(
+        folder: str | PathLike[str],
+        own: NativeMethod | None,
+        learner: object | None,
+        threads: int | None,
+        checkpoint_every: int,
+    ) -> NativeSimulation | None: ...
     @property
     def scenario(self) -> NativeScenario: ...
     def step(self) -> Round | None: ...
@@ -128,6 +156,64 @@ class NativeSimulation:
     def finish(self) -> NativeRun: ...
     def give_up(self) -> None: ...
 
+@final
+class NativeComparison:
+    @property
+    def folder(self) -> Path: ...
+    def markdown(self) -> str: ...
+    def statistics(self) -> dict[str, Any]: ...
+    def runs(self) -> NativeTable: ...
+    def curves(self) -> NativeTable: ...
+
+@final
+class NativeSweep:
+    @property
+    def folder(self) -> Path: ...
+    def markdown(self) -> str: ...
+    def results(self) -> dict[str, Any]: ...
+    def runs(self) -> NativeTable: ...
+
+def compare(
+    scenario: NativeScenario,
+    methods: Sequence[str],
+    own: Sequence[NativeMethod],
+    learner: object | None,
+    seeds: int,
+    first_seed: int,
+    targets: Sequence[float] | None,
+    smooth: int | None,
+    target_on: str | None,
+    full: bool,
+    jobs: int | None,
+    out: str | PathLike[str] | None,
+    watch: Callable[[int, int], object] | None,
+) -> NativeComparison: ...
+def sweep(
+    scenario: NativeScenario,
+    grid: Sequence[str],
+    random: Sequence[str],
+    samples: int | None,
+    methods: Sequence[str] | None,
+    own: Sequence[NativeMethod],
+    learner: object | None,
+    seeds: int,
+    first_seed: int,
+    target: float | None,
+    rows: bool,
+    jobs: int | None,
+    out: str | PathLike[str] | None,
+    watch: Callable[[int, int], object] | None,
+) -> NativeSweep: ...
+def allocate(cell: str, solver: str) -> dict[str, Any]: ...
+def deploy(
+    fleet: str,
+    method: str,
+    goal: float | None,
+    margin_m: float | None,
+    movement_weight: float | None,
+    relay_m: float,
+    seed: int,
+) -> dict[str, Any]: ...
 def load_run(folder: str | PathLike[str]) -> NativeRun: ...
 def scenarios() -> list[tuple[str, str]]: ...
 def methods() -> list[tuple[str, str]]: ...

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from . import _aerofed
 from ._aerofed import NativeRun, NativeSimulation, Round
 from ._fields import Fields
+from ._parts import Learner, Method, Part, as_method
 from ._progress import Bar, is_watched
 from ._scenario import Scenario
 from ._simulation import Simulation
@@ -111,10 +112,11 @@ class Interrupted(KeyboardInterrupt):
 def run(
     scenario: Scenario | str | os.PathLike[str] | None = None,
     *,
-    method: str | None = None,
+    method: str | Method | Part | None = None,
     seed: int | None = None,
     rounds: int | None = None,
     dry: bool = False,
+    learner: Learner | None = None,
     threads: int | None = None,
     progress: Progress = None,
     out: str | os.PathLike[str] | None = None,
@@ -124,10 +126,11 @@ def run(
     """Runs a scenario to its end, as ``aerofed run`` does, to the same bits.
 
     :param scenario: a scenario, a name of ``aerofed.scenarios()``, or a file; none: the quick start.
-    :param method: a name of ``aerofed.methods()``.
+    :param method: a name of ``aerofed.methods()``, or a method, or a part of one, written in Python.
     :param seed: the one number that all random draws hang on.
     :param rounds: global rounds at most.
     :param dry: nobody trains, accuracy follows a law fitted to real runs.
+    :param learner: who trains and tests in place of the scenario's network and data.
     :param threads: worker threads; the results do not depend on it. None: all cores.
     :param progress: True for a bar on stderr, False for none, or a function that is called with every `Round`. None: a bar where
         somebody watches.
@@ -143,6 +146,7 @@ def run(
         seed=seed,
         rounds=rounds,
         dry=dry,
+        learner=learner,
         threads=threads,
         out=out,
         force=force,
@@ -154,13 +158,20 @@ def run(
 def resume(
     folder: str | os.PathLike[str],
     *,
+    method: str | Method | Part | None = None,
+    learner: Learner | None = None,
     threads: int | None = None,
     progress: Progress = None,
     checkpoint_every: int = 5,
 ) -> Run:
-    """Goes on with a run that was interrupted or killed, to the same bytes as if it had never stopped; one that is finished is loaded."""
+    """Goes on with a run that was interrupted or killed, to the same bytes as if it had never stopped; one that is finished is loaded.
+
+    A run with parts or a learner in Python needs them again, as they were when it began.
+    """
     place = Path(folder)
-    native = NativeSimulation.resume(place, threads, checkpoint_every)
+    how = as_method(method)
+    own = how._native if isinstance(how, Method) else None
+    native = NativeSimulation.resume(place, own, learner, threads, checkpoint_every)
     if native is None:
         return load_run(place)
     return played(Simulation._of(native), progress, place)

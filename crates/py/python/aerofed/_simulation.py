@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._aerofed import NativeSimulation, Round
+from ._parts import Learner, Method, Part, as_method
 from ._scenario import Scenario, as_scenario
 
 if TYPE_CHECKING:
@@ -42,19 +43,23 @@ class Simulation:
         self,
         scenario: Scenario | str | os.PathLike[str] | None = None,
         *,
-        method: str | None = None,
+        method: str | Method | Part | None = None,
         seed: int | None = None,
         rounds: int | None = None,
         dry: bool = False,
+        learner: Learner | None = None,
         threads: int | None = None,
         out: str | os.PathLike[str] | None = None,
         force: bool = False,
         checkpoint_every: int = 5,
     ) -> None:
         """As `run`."""
-        chosen = as_scenario(scenario, changes_of(method, seed, rounds, dry))
+        how = as_method(method)
+        own = how._native if isinstance(how, Method) else None
+        name = how.name if isinstance(how, Method) else how
+        chosen = as_scenario(scenario, changes_of(name, seed, rounds, dry))
         place = None if out is None else Path(out)
-        self._native = NativeSimulation(chosen._native, threads, place, force, checkpoint_every)
+        self._native = NativeSimulation(chosen._native, own, learner, threads, place, force, checkpoint_every)
 
     @classmethod
     def _of(cls, native: NativeSimulation) -> Simulation:

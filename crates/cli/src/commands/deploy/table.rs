@@ -2,7 +2,7 @@
 
 use aerofed_report::units::{counted, duration, energy, percent};
 
-use super::answer::{Answer, Degrees, UavAnswer};
+use aerofed::decide::redeploy::{Answer, Degrees, UavAnswer};
 use aerofed::geometry::Point;
 
 const COLUMNS: [&str; 8] = [
