@@ -3,6 +3,7 @@
 mod batch;
 mod compare;
 mod csv;
+mod environment;
 mod errors;
 mod json;
 mod model;
@@ -24,6 +25,8 @@ use pyo3::prelude::*;
 mod _aerofed {
     #[pymodule_export]
     use crate::compare::{NativeComparison, compare};
+    #[pymodule_export]
+    use crate::environment::NativeEnvironments;
     #[pymodule_export]
     use crate::plans::{allocate, deploy};
     #[pymodule_export]

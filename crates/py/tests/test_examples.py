@@ -14,6 +14,8 @@ EXAMPLES = Path(__file__).resolve().parents[3] / "examples/python"
 # What an example needs besides the package, and words that make it short.
 KNOWN = {
     "own_rule.py": ([], ["1"]),
+    "flower_client.py": (["flwr"], ["2"]),
+    "sb3_td3.py": (["gymnasium", "stable_baselines3"], ["60"]),
     "torch_learner.py": (["torch"], ["2"]),
 }
 

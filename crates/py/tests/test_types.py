@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def mypy(*words: str | Path) -> None:
-    pytest.importorskip("mypy")
+    for module in ("mypy", "gymnasium", "pettingzoo", "flwr"):
+        pytest.importorskip(module)
     done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -12,6 +12,7 @@ VERSION: Final[str]
 
 __all__ = [
     "NativeComparison",
+    "NativeEnvironments",
     "NativeMethod",
     "NativeRun",
     "NativeScenario",
@@ -155,6 +156,18 @@ class NativeSimulation:
     def model(self) -> dict[str, NDArray[np.float32]]: ...
     def finish(self) -> NativeRun: ...
     def give_up(self) -> None: ...
+
+@final
+class NativeEnvironments:
+    def __new__(cls, scenario: NativeScenario, count: int, threads: int) -> NativeEnvironments: ...
+    @property
+    def uavs(self) -> int: ...
+    @property
+    def state_length(self) -> int: ...
+    def reset(self, seeds: Sequence[int | None]) -> list[list[NDArray[np.float32] | None] | None]: ...
+    def step(
+        self, actions: Sequence[Sequence[float] | NDArray[np.float32] | None]
+    ) -> list[tuple[list[NDArray[np.float32] | None], NDArray[np.float32], bool, Round] | None]: ...
 
 @final
 class NativeComparison:
