@@ -49,7 +49,8 @@ def main() -> None:
     noise = NormalActionNoise(np.zeros(5), 0.2 * np.ones(5))
     agent = TD3("MlpPolicy", environment, action_noise=noise, learning_starts=min(500, steps // 2), seed=1)
     agent.learn(total_timesteps=steps)
-    for name, choice in [("TD3", agent), ("always 0.0", 0.0), ("always 0.5", 0.5), ("always 1.0", 1.0)]:
+    choices: dict[str, TD3 | float] = {"TD3": agent, "always 0.0": 0.0, "always 0.5": 0.5, "always 1.0": 1.0}
+    for name, choice in choices.items():
         print(f"{name:10} {mean_return(environment, choice):8.3f}")
 
 

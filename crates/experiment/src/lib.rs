@@ -15,6 +15,7 @@ mod error;
 pub mod experiment_sweep;
 pub mod figures;
 pub mod holm;
+pub mod latex;
 mod losses;
 pub mod markdown;
 pub mod merge;

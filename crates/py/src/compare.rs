@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use aerofed::Scenario;
 use aerofed::record::schema::Column;
 use aerofed::scenario::TargetOn;
+use aerofed_experiment::latex::of_markdown;
 use aerofed_experiment::plan::{ComparePlan, Contender, digest};
 use aerofed_experiment::tidy::{files, of_comparison};
 use aerofed_experiment::{check_data, claim, release};
@@ -42,6 +43,11 @@ impl NativeComparison {
     /// The table that the command line prints.
     fn markdown(&self) -> String {
         self.comparison.markdown()
+    }
+
+    /// The same for a paper.
+    fn latex(&self) -> String {
+        of_markdown(&self.comparison.markdown())
     }
 
     /// All statistics: `compare.json`.
@@ -117,8 +123,8 @@ pub(crate) fn compare(
         }
     })?;
     let stored = plan.stored(registry, &folder).map_err(experiment)?;
-    let summed = py.detach(|| comparison_files(&out, &plan, &stored, registry));
-    let (comparison, written) = summed.map_err(report)?;
+    let summed = py.detach(|| comparison_files(&out, &plan, &stored, registry).map_err(report));
+    let (comparison, written) = summed?;
     write(&out, written)?;
     let tidy = of_comparison(&plan, &stored).map_err(experiment)?;
     let schema = files(&tidy.varied, true);

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use aerofed::run::Outcome;
 use aerofed::run_folder::{self, RunFolder, RunLog};
 use aerofed::{RoundRecord, Scenario, ValidScenario};
-use aerofed_report::{Report, map_svg, progress_svg, run_pictures};
+use aerofed_report::{Report, map_svg, progress_svg, run_pictures, tensorboard};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::{broken, raise, refuse};
 use crate::json::to_python;
@@ -139,6 +139,11 @@ impl NativeRun {
     /// Accuracy over simulated time, and energy by item, as SVG.
     fn progress_svg(&self) -> String {
         progress_svg(self.summary(), self.records())
+    }
+
+    /// The curves as an event file of TensorBoard.
+    fn tensorboard<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &tensorboard(self.records()))
     }
 
     /// The map of the last round as SVG; none of a run without rounds.

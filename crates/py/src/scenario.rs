@@ -16,6 +16,9 @@ pub(crate) struct NativeScenario {
     pub(crate) valid: aerofed::ValidScenario,
 }
 
+/// Path, value and default of a field.
+type Changed = (String, Option<String>, Option<String>);
+
 impl NativeScenario {
     pub(crate) fn new(scenario: aerofed::Scenario) -> PyResult<Self> {
         let valid = scenario.check().map_err(refuse)?;
@@ -47,7 +50,7 @@ impl NativeScenario {
     }
 
     /// The fields that differ from the defaults: path, value and default, as TOML.
-    fn changes(&self) -> PyResult<Vec<(String, Option<String>, Option<String>)>> {
+    fn changes(&self) -> PyResult<Vec<Changed>> {
         let changes = self.valid.changes().map_err(refuse)?.into_iter();
         Ok(changes.map(|c| (c.field, c.value, c.default)).collect())
     }

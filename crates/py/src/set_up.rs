@@ -154,7 +154,7 @@ impl SetUp {
 
 /// Does something in Python that belongs to setting up.
 fn own<T>(make: impl for<'py> FnOnce(Python<'py>) -> PyResult<T>) -> Result<T, Error> {
-    Python::attach(|py| make(py)).map_err(|error| Error::Learner {
+    Python::attach(make).map_err(|error| Error::Learner {
         reason: error.to_string(),
     })
 }

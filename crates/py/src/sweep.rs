@@ -151,8 +151,8 @@ pub(crate) fn sweep(
         false => folder_rows(&cases, &folders, plan.target),
     };
     let table = SweepTable::new(&plan, &cases, &rows.map_err(experiment)?);
-    let told = py.detach(|| sweep_files(&out, &plan, &cases, &table));
-    let (results, mut written) = told.map_err(report)?;
+    let told = py.detach(|| sweep_files(&out, &plan, &cases, &table).map_err(report));
+    let (results, mut written) = told?;
     let name = "sweep.parquet";
     let parquet = aerofed_data::parquet(&out.join(name), &table.typed());
     let parquet = parquet.map_err(|error| raise(error.into()))?;

@@ -31,14 +31,15 @@ def test_a_comparison_is_the_command_lines(command: str, small: Scenario, tmp_pa
     file = tmp_path / "small.toml"
     file.write_text(small.to_toml())
     methods = ["hfl", "long=hfl:allocation.local_iterations=8"]
-    words = ["compare", file, "--methods", ",".join(methods), "--seeds", "3", "--targets", "0.5,0.6", "--out", tmp_path / "cli", "-q"]
+    words = ["compare", file, "--methods", ",".join(methods), "--seeds", "3", "--targets", "0.5,0.6", "--out", tmp_path / "cli", "-q", "--latex"]
     told = subprocess.run([command, *words], check=True, capture_output=True, text=True)
     found = aerofed.compare(small, methods=methods, seeds=3, targets=[0.5, 0.6], out=tmp_path / "py", progress=False)
     assert repr(found) == told.stdout.rstrip()
     cli = {path.relative_to(tmp_path / "cli") for path in (tmp_path / "cli").rglob("*")}
-    assert {path.relative_to(tmp_path / "py") for path in (tmp_path / "py").rglob("*")} == cli
+    assert {path.relative_to(tmp_path / "py") for path in (tmp_path / "py").rglob("*")} == cli - {Path("compare.tex")}
     for name in ("compare.md", "compare.csv", "compare.json", "runs.csv", "curves.csv", "compare-time.svg"):
         assert (tmp_path / "py" / name).read_bytes() == (tmp_path / "cli" / name).read_bytes(), name
+    assert found.latex() == (tmp_path / "cli/compare.tex").read_text() and "\\toprule" in found.latex()
     assert found.statistics.methods[1].label == "long"
     assert len(found.runs) == 2 * 3 * 2
     assert set(found.curves["label"]) == {"hfl", "long"}

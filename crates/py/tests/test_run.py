@@ -217,3 +217,23 @@ def test_a_folder_that_is_taken_is_refused_and_left_alone(small: Scenario, tmp_p
     with pytest.raises(ValueError, match="holds something else than a run"):
         aerofed.run(small, out=tmp_path, progress=False)
     assert [entry.name for entry in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_tensorboard_reads_the_curves(command: str, small: Scenario, small_run: Run, settings: Callable[[Scenario], list[str]], tmp_path: Path) -> None:
+    """What `--log tensorboard` writes, read back by the package itself."""
+    path = small_run.tensorboard(tmp_path / "py")
+    words = [*settings(small), "--out", tmp_path / "cli", "--log", "tensorboard", "--quiet"]
+    subprocess.run([command, "run", *words], check=True, capture_output=True)
+    assert (tmp_path / "cli" / path.name).read_bytes() == path.read_bytes()
+    again = [*settings(small), "--out", tmp_path / "cli", "--force", "--quiet"]
+    subprocess.run([command, "run", *again], check=True, capture_output=True)
+    pytest.importorskip("tensorboard", reason="tensorboard is not installed")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(tmp_path / "py"))
+    events.Reload()
+    seen = events.Scalars("accuracy/test")
+    assert [event.step for event in seen] == [1, 2, 3, 4, 5]
+    assert [event.value for event in seen] == [float(np.float32(value)) for value in small_run.rounds["test_accuracy"]]
+    assert [event.wall_time for event in seen] == list(small_run.rounds["clock_s"])
+    assert {"energy/edge_hover_j", "time/upload_s", "loss/train"} <= set(events.Tags()["scalars"])

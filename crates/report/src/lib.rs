@@ -21,6 +21,7 @@ mod pictures;
 mod progress;
 mod svg;
 mod table;
+mod tensorboard;
 pub mod units;
 mod zones;
 
@@ -36,6 +37,7 @@ pub use panel::panel_svg;
 pub use pictures::run_pictures;
 pub use progress::progress_svg;
 pub use table::summary_table;
+pub use tensorboard::{TENSORBOARD_FILE, tensorboard};
 
 /// The README's example, compiled and run as a test.
 #[cfg(doctest)]

@@ -6,6 +6,7 @@ use aerofed::Scenario;
 use aerofed::disk::replace_file;
 use aerofed::method::Registry;
 use aerofed::scenario::TargetOn;
+use aerofed_experiment::latex::of_markdown;
 use aerofed_experiment::plan::{ComparePlan, Contender, digest};
 use aerofed_experiment::{check_data, claim, release};
 use aerofed_report::comparison_files;
@@ -77,6 +78,9 @@ pub(crate) struct CompareArgs {
     /// Print all statistics as one JSON object
     #[arg(long)]
     json: bool,
+    /// Write the tables for a paper, too: compare.tex, with booktabs
+    #[arg(long)]
+    latex: bool,
     #[command(flatten)]
     batch: BatchArgs,
     #[command(flatten)]
@@ -132,6 +136,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let (comparison, files) = comparison_files(&out, &plan, &stored, &registry)?;
     for (name, contents) in files {
         replace_file(&out.join(name), &contents)?;
+    }
+    if args.latex {
+        let latex = of_markdown(&comparison.markdown());
+        replace_file(&out.join("compare.tex"), latex.as_bytes())?;
     }
     if args.json {
         console::result(&serde_json::to_string(&comparison)?)?;

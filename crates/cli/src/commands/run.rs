@@ -6,15 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use aerofed::checkpoint;
 use aerofed::record::StoppedBy;
+use aerofed::run::Outcome;
 use aerofed::run_folder::{self, RunLog};
 use aerofed::session::{Keeping, Session};
 use aerofed::world::Status;
 use aerofed::{Method, RoundRecord, Simulation, ValidScenario};
 use aerofed_nn::Network;
-use aerofed_report::run_pictures;
 use aerofed_report::units::{duration, energy};
+use aerofed_report::{TENSORBOARD_FILE, run_pictures, tensorboard};
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::scenario;
@@ -70,6 +71,9 @@ pub(crate) struct RunArgs {
     /// Worker threads; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024))]
     threads: Option<u16>,
+    /// Write the curves for another tool, too: `tensorboard` reads an event file in the run's folder
+    #[arg(long, value_name = "TOOL", value_enum)]
+    log: Option<LogName>,
     /// Print the summary as one JSON object
     #[arg(long)]
     json: bool,
@@ -79,6 +83,12 @@ pub(crate) struct RunArgs {
     /// A line for every round
     #[arg(long, short, conflicts_with = "quiet")]
     verbose: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LogName {
+    /// An event file; its wall time is the simulated clock
+    Tensorboard,
 }
 
 impl RunArgs {
@@ -123,7 +133,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     let (partial, rounds) = (session.partial().to_owned(), session.rounds());
     let learning_rate = session.scenario().training.learning_rate;
     let outcome = session
-        .finish(|scenario, outcome| Ok(run_pictures(scenario, outcome)))
+        .finish(|scenario, outcome| Ok(files(scenario, outcome, args.log)))
         .map_err(|error| kept_in(&partial, &out, rounds, error))?;
     if args.json {
         console::result(&serde_json::to_string(&outcome.summary)?)?;
@@ -236,6 +246,22 @@ fn give_up(session: Session, error: aerofed::Error) -> anyhow::Error {
         return error.into();
     }
     kept_in(session.partial(), session.destination(), rounds, error)
+}
+
+/// What a run's folder has besides its tables.
+fn files(
+    scenario: &ValidScenario,
+    outcome: &mut Outcome,
+    log: Option<LogName>,
+) -> Vec<(String, Vec<u8>)> {
+    let events = log.map(|LogName::Tensorboard| {
+        let events = tensorboard(&outcome.records);
+        (TENSORBOARD_FILE.to_owned(), events)
+    });
+    // It takes the records.
+    let mut files = run_pictures(scenario, outcome);
+    files.extend(events);
+    files
 }
 
 /// An error after some rounds: what is left of them, and how to go on.

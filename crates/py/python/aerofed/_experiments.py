@@ -76,6 +76,10 @@ class Comparison(_Results):
         """The table that ``aerofed compare`` prints."""
         return self._native.markdown()
 
+    def latex(self) -> str:
+        """The same for a paper, with booktabs: what ``aerofed compare --latex`` writes."""
+        return self._native.latex()
+
     def __repr__(self) -> str:
         return self.markdown().rstrip()
 

@@ -25,6 +25,9 @@ Progress = bool | Callable[[Round], object] | None
 # Between two looks at a run; a call takes less than a thousandth of that.
 LOOK_EVERY_S = 0.1
 
+# As `aerofed run --log tensorboard` names it.
+TENSORBOARD_FILE = "events.out.tfevents.0.aerofed"
+
 
 class Run:
     """A finished run: its tables, its summary, its model, and pictures of it."""
@@ -83,6 +86,13 @@ class Run:
     def progress_svg(self) -> str:
         """Accuracy over simulated time, and energy by item, as SVG."""
         return self._native.progress_svg()
+
+    def tensorboard(self, folder: str | os.PathLike[str]) -> Path:
+        """Writes the curves as an event file into a folder that ``tensorboard --logdir`` reads; its wall time is the simulated clock."""
+        path = Path(folder) / TENSORBOARD_FILE
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(self._native.tensorboard())
+        return path
 
     def map_svg(self) -> str | None:
         """The map of the last round as SVG."""

@@ -45,6 +45,9 @@ fn shares(answer: &Bound<PyAny>) -> PyResult<Vec<f64>> {
     numbers.map(|number| number?.extract()).collect()
 }
 
+/// A number of a device.
+type Quantity = fn(&CellDevice) -> f64;
+
 /// `aerofed.Cell`.
 fn shown<'py>(py: Python<'py>, uav: UavId, cell: &Cell) -> PyResult<Bound<'py, PyAny>> {
     let fields = PyDict::new(py);
@@ -61,7 +64,7 @@ fn shown<'py>(py: Python<'py>, uav: UavId, cell: &Cell) -> PyResult<Bound<'py, P
     ] {
         fields.set_item(name, value)?;
     }
-    let columns: [(&str, fn(&CellDevice) -> f64); 5] = [
+    let columns: [(&str, Quantity); 5] = [
         ("snr_up_hz", |device| device.snr_up_hz),
         ("snr_down_hz", |device| device.snr_down_hz),
         ("tx_power_w", |device| device.tx_power_w),
