@@ -113,23 +113,24 @@ impl Outcome {
     /// # Errors
     /// When the weights do not fit the network.
     pub fn model_file(&self) -> Result<Vec<u8>, Error> {
-        if let Some(network) = &self.network {
-            let no_remarks = BTreeMap::new();
-            return Ok(aerofed_nn::to_safetensors(
-                network,
-                &self.weights,
-                &no_remarks,
-            )?);
-        }
-        let bytes: Vec<u8> = self.weights.iter().flat_map(|w| w.to_le_bytes()).collect();
-        let misfit = |error: safetensors::SafeTensorError| Error::State {
-            part: "model",
-            reason: error.to_string(),
-        };
-        let shape = vec![self.weights.len()];
-        let tensor = TensorView::new(Dtype::F32, shape, &bytes).map_err(misfit)?;
-        safetensors::serialize([("model", tensor)], None).map_err(misfit)
+        model_file(self.network.as_ref(), &self.weights)
     }
+}
+
+/// A model as a safetensors file.
+fn model_file(network: Option<&Network>, weights: &[f32]) -> Result<Vec<u8>, Error> {
+    if let Some(network) = network {
+        let no_remarks = BTreeMap::new();
+        return Ok(aerofed_nn::to_safetensors(network, weights, &no_remarks)?);
+    }
+    let bytes: Vec<u8> = weights.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let misfit = |error: safetensors::SafeTensorError| Error::State {
+        part: "model",
+        reason: error.to_string(),
+    };
+    let shape = vec![weights.len()];
+    let tensor = TensorView::new(Dtype::F32, shape, &bytes).map_err(misfit)?;
+    safetensors::serialize([("model", tensor)], None).map_err(misfit)
 }
 
 /// Runs a scenario to its end on all cores. `watch` sees every round and may end the run.
@@ -195,6 +196,12 @@ impl Simulation {
         };
         let closed = self.close_round(opening, method)?;
         method.association.observe(&closed.outcome());
+        if let Some(reason) = method.failure.as_ref().and_then(|failure| failure()) {
+            return Err(Error::Decision {
+                method: method.name.clone(),
+                reason,
+            });
+        }
         Ok(Some(closed.record))
     }
 
@@ -317,6 +324,14 @@ impl Simulation {
     #[must_use]
     pub fn global_model(&self) -> &[f32] {
         &self.learning.global_model
+    }
+
+    /// The same as a safetensors file, as [`Outcome::model_file`] writes it.
+    ///
+    /// # Errors
+    /// When the weights do not fit the network.
+    pub fn model_file(&self) -> Result<Vec<u8>, Error> {
+        model_file(self.network.as_ref(), &self.learning.global_model)
     }
 
     /// What is learned, in numbers.

@@ -227,6 +227,12 @@ impl Session {
         &self.scenario
     }
 
+    /// The run as it stands.
+    #[must_use]
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
     /// How many rounds are done.
     #[must_use]
     pub fn rounds(&self) -> usize {

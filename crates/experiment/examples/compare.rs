@@ -39,6 +39,7 @@ pub(crate) fn main() -> Result<(), Error> {
         registry: &registry,
         store: &DataStore::new(), // the data are loaded once for all runs
         jobs: 2,
+        simulate: None,
         stop: &stop,
     };
     runner.run_missing(&runs, &folder, &|_, _| {})?;

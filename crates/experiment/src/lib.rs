@@ -15,12 +15,14 @@ mod error;
 pub mod experiment_sweep;
 pub mod figures;
 pub mod holm;
+pub mod latex;
 mod losses;
 pub mod markdown;
 pub mod merge;
 pub mod missed;
 mod overview;
 mod page;
+mod place;
 pub mod plan;
 pub mod quantity;
 pub mod redeployment;
@@ -45,6 +47,7 @@ use std::fs;
 use std::path::Path;
 
 pub use error::Error;
+pub use place::{check_data, claim, release};
 
 /// Refuses a folder that is neither empty nor has the mark of its kind, a file that is written before all others.
 ///

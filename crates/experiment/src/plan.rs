@@ -238,6 +238,17 @@ pub struct ComparePlan {
 }
 
 impl ComparePlan {
+    /// Over how many rounds a comparison averages: as asked for, or as the scenario does, or else over three, so that a lucky
+    /// round is no target reached.
+    #[must_use]
+    pub fn smooth(asked: Option<usize>, base: &Scenario) -> usize {
+        match (asked, base.stop.smooth) {
+            (Some(rounds), _) => rounds,
+            (None, 1) => 3,
+            (None, own) => own,
+        }
+    }
+
     /// Plans a comparison: the runs stop at the largest target, or, if `full`, when the scenario
     /// says.
     ///

@@ -55,9 +55,14 @@ pub struct Runner<'a> {
     pub store: &'a DataStore,
     /// Runs at a time, each with one thread.
     pub jobs: usize,
+    /// Who puts simulations together in place of the scenario: for learners and worlds of one's own. None: the scenario does.
+    pub simulate: Option<Simulate<'a>>,
     /// Raised when it is to stop: runs under way are then set down at the end of their round, and go on from there the next time.
     pub stop: &'a AtomicBool,
 }
+
+/// Makes the simulation of a run.
+pub type Simulate<'a> = &'a (dyn Fn(&ValidScenario) -> Result<Simulation, aerofed::Error> + Sync);
 
 /// Whoever wants to know how far runs are.
 pub type Watch<'a> = &'a (dyn Fn(&PlannedRun, News) + Sync);
@@ -162,6 +167,9 @@ impl Runner<'_> {
 
     fn set_up(&self, scenario: &ValidScenario) -> Result<(Simulation, Method), aerofed::Error> {
         let method = self.registry.method(scenario)?;
+        if let Some(simulate) = self.simulate {
+            return Ok((simulate(scenario)?, method));
+        }
         let builder = Simulation::builder(scenario).threads(1);
         Ok((builder.data(self.store.get(scenario)?).build()?, method))
     }

@@ -85,6 +85,7 @@ fn run_on(
         registry: &Registry::builtin(),
         store,
         jobs: 2,
+        simulate: None,
         stop,
     };
     runner.run_missing(&runs.iter().collect::<Vec<_>>(), folder, watch)

@@ -88,6 +88,7 @@ pub(crate) fn compare(folder: &Path) -> Result<(), Box<dyn Error>> {
         registry: &registry,
         store: &DataStore::new(),
         jobs: 2,
+        simulate: None,
         stop: &AtomicBool::new(false),
     };
     let runs: Vec<_> = runs.iter().flatten().collect();

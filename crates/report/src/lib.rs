@@ -13,12 +13,15 @@ mod geojson;
 mod ground;
 mod map;
 mod missions;
+mod outputs;
 mod page;
 mod palette;
 mod panel;
+mod pictures;
 mod progress;
 mod svg;
 mod table;
+mod tensorboard;
 pub mod units;
 mod zones;
 
@@ -28,10 +31,13 @@ pub use fleet_map::{FleetMap, MovedUav, fleet_map_svg};
 pub use geojson::map_geojson;
 pub use map::map_svg;
 pub use missions::{FlightPlan, Missions};
+pub use outputs::{Files, comparison_files, sweep_files};
 pub use page::Report;
 pub use panel::panel_svg;
+pub use pictures::run_pictures;
 pub use progress::progress_svg;
 pub use table::summary_table;
+pub use tensorboard::{TENSORBOARD_FILE, tensorboard};
 
 /// The README's example, compiled and run as a test.
 #[cfg(doctest)]

@@ -71,6 +71,7 @@ impl BatchArgs {
             registry: work.registry,
             store: &DataStore::new(),
             jobs,
+            simulate: None,
             stop: &stop,
         };
         let watch: Watch = &|run, news| progress.hear(run, &news);

@@ -5,18 +5,17 @@ use std::path::PathBuf;
 use aerofed::Scenario;
 use aerofed::disk::replace_file;
 use aerofed::method::Registry;
-use aerofed::record::schema::to_json;
 use aerofed::scenario::TargetOn;
-use aerofed_experiment::comparison::{Comparison, panels};
+use aerofed_experiment::latex::of_markdown;
 use aerofed_experiment::plan::{ComparePlan, Contender, digest};
-use aerofed_experiment::tidy::{files, of_comparison};
-use aerofed_report::{Report, panel_svg};
+use aerofed_experiment::{check_data, claim, release};
+use aerofed_report::comparison_files;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use super::batch::{BatchArgs, Kept, Work};
 use super::engine::EngineArgs;
-use super::outputs::{check_data, claim, folder, release};
+use super::outputs::folder;
 use super::scenario;
 use crate::console::{self, BadInput};
 use crate::numbers::{number, rounds, seed, seed_count, smooth_rounds};
@@ -79,6 +78,9 @@ pub(crate) struct CompareArgs {
     /// Print all statistics as one JSON object
     #[arg(long)]
     json: bool,
+    /// Write the tables for a paper, too: compare.tex, with booktabs
+    #[arg(long)]
+    latex: bool,
     #[command(flatten)]
     batch: BatchArgs,
     #[command(flatten)]
@@ -92,9 +94,6 @@ enum TargetName {
     /// The validation samples, which nobody trains on
     Validation,
 }
-
-/// Over how many rounds a comparison averages unless told otherwise: a lucky round is no longer a target reached.
-const SMOOTH: usize = 3;
 
 /// The file that makes a folder a comparison's.
 const MARK: &str = "scenario.toml";
@@ -134,32 +133,18 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     }
 
     let stored = plan.stored(&registry, &runs_folder)?;
-    let comparison = Comparison::new(&plan, &stored);
-    let markdown = comparison.markdown();
-    let json = serde_json::to_string_pretty(&comparison)?;
-    // Reads every file of every run: what is damaged is found before anything is overwritten.
-    let page = Report::of_comparison(&out, serde_json::from_str(&json)?, &registry)?.html();
-    let tidy = of_comparison(&plan, &stored)?;
-    let columns = to_json(&files(&tidy.varied, true));
-    for (name, text) in [
-        ("compare.csv", comparison.csv()),
-        ("runs.csv", tidy.runs),
-        ("curves.csv", tidy.curves),
-        ("schema.json", columns),
-    ] {
-        replace_file(&out.join(name), text.as_bytes())?;
+    let (comparison, files) = comparison_files(&out, &plan, &stored, &registry)?;
+    for (name, contents) in files {
+        replace_file(&out.join(name), &contents)?;
     }
-    replace_file(&out.join("compare.json"), (json + "\n").as_bytes())?;
-    replace_file(&out.join("compare.md"), markdown.as_bytes())?;
-    for panel in panels(&plan, &stored) {
-        let path = out.join(format!("compare-{}.svg", panel.id));
-        replace_file(&path, panel_svg(&panel).as_bytes())?;
+    if args.latex {
+        let latex = of_markdown(&comparison.markdown());
+        replace_file(&out.join("compare.tex"), latex.as_bytes())?;
     }
-    replace_file(&out.join("report.html"), page.as_bytes())?;
     if args.json {
         console::result(&serde_json::to_string(&comparison)?)?;
     } else {
-        console::result(markdown.trim_end())?;
+        console::result(comparison.markdown().trim_end())?;
     }
     console::message(&format!("wrote {}", out.display()));
     Ok(())
@@ -172,11 +157,7 @@ fn plan(args: &CompareArgs, registry: &Registry) -> Result<ComparePlan> {
     settings.extend(args.rounds.iter().map(|n| format!("stop.max_rounds={n}")));
     let scenario = scenario::load_for_any(args.scenario.as_ref(), &settings)?;
     let mut base = Scenario::clone(&scenario);
-    base.stop.smooth = match (args.smooth, base.stop.smooth) {
-        (Some(rounds), _) => rounds,
-        (None, 1) => SMOOTH,
-        (None, own) => own,
-    };
+    base.stop.smooth = ComparePlan::smooth(args.smooth, &base);
     match args.target_on {
         Some(TargetName::Test) => base.stop.target_on = TargetOn::Test,
         Some(TargetName::Validation) => base.stop.target_on = TargetOn::Validation,

@@ -1,27 +1,17 @@
 //! `aerofed deploy`
 
-mod answer;
 mod files;
 mod table;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use aerofed::Scenario;
-use aerofed::decide::redeploy::{
-    Fleet, FleetFile, FleetUav, JointGreedy, MarginalGains, Redeployment, Selection, Stay,
-    TwoStage, fewest,
-};
-use aerofed::nature::Nature;
-use aerofed::scenario::Area;
-use aerofed::seed::{Stream, stream};
+use aerofed::decide::redeploy::{Deployment, DeploymentMethod, FleetFile};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 
 use crate::console::{self, BadInput};
 use crate::numbers::{number, seed};
-use answer::Answer;
 
 #[derive(Args)]
 #[command(
@@ -78,9 +68,8 @@ pub(crate) struct DeployArgs {
     force: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-#[serde(rename_all = "snake_case")]
 enum MethodName {
     /// All UAVs together: marginal gains, exchanges, and who flies where
     MarginalGains,
@@ -92,46 +81,20 @@ enum MethodName {
     None,
 }
 
-/// The paper's CNN, 32 bit a parameter: what joint_greedy takes for the size of a model.
-const MODEL_BITS: f64 = 21_840.0 * 32.0;
-/// In the middle of Table II's range.
-const TX_POWER_W: f64 = 0.75;
-
 pub(crate) fn run(args: &DeployArgs) -> Result<()> {
     let refuse = |reason: String| BadInput(format!("{}: {reason}", args.fleet.display()));
     let text = super::allocate::read(&args.fleet).map_err(|error| refuse(error.to_string()))?;
     let file = FleetFile::parse(&text).map_err(|error| refuse(error.to_string()))?;
-    args.check(&file)?;
+    let request = args.request();
+    if let Some(flaw) = request.flaw(&file) {
+        return Err(BadInput(flaw).into());
+    }
     files::check_frame(args, &file)?;
-
-    let area = Area::new(file.area_m[0], file.area_m[1]);
-    let air = file.airspace();
-    let uavs = file.fleet_uavs(TX_POWER_W);
-    let nature = Nature::new(&Scenario::default().check()?);
-    let model_energy_j = |from: &FleetUav, to: &FleetUav| {
-        let hover_power_w = file.uavs[from.id.index()].hover_power_w;
-        nature.exchange_j(MODEL_BITS, &from.link_to(to, 0), hover_power_w)
-    };
-    let fleet = Fleet {
-        area: &area,
-        air: &air,
-        devices: &file.devices_m,
-        uavs: &uavs,
-        model_energy_j: &model_energy_j,
-        changed: &[],
-    };
-    let mut rng = stream(args.seed, Stream::Redeployment, 0, 0);
-    let mut method = args.redeployment();
-    let chosen = match args.goal {
-        Some(goal) => fewest(&fleet, goal, method.as_mut(), &rng),
-        None => Selection {
-            moves: method.redeploy(&fleet, &mut rng),
-            uavs: (0..uavs.len()).collect(),
-            covered: 0.0,
-        },
-    };
-    let answer = Answer::new(args, &file, &fleet, &chosen);
-    files::write(args, &file, &fleet, &chosen, &answer)?;
+    let planned = request.plan(&file, |fleet, chosen, answer| {
+        let written = files::write(args, &file, fleet, chosen, &answer);
+        written.map(|()| answer)
+    })?;
+    let answer = planned?;
     if args.json || !std::io::stdout().is_terminal() {
         console::result(&serde_json::to_string(&answer)?)?;
     } else {
@@ -141,7 +104,7 @@ pub(crate) fn run(args: &DeployArgs) -> Result<()> {
         Some(goal) => bail!(
             "goal {:.1} % is not met: all {} UAVs cover {:.1} % of the devices",
             100.0 * goal,
-            uavs.len(),
+            answer.uavs.len(),
             100.0 * answer.coverage_after
         ),
         None => Ok(()),
@@ -149,51 +112,19 @@ pub(crate) fn run(args: &DeployArgs) -> Result<()> {
 }
 
 impl DeployArgs {
-    /// Refuses options that the method does not read, and a margin that leaves nothing.
-    fn check(&self, file: &FleetFile) -> Result<(), BadInput> {
-        let ours = self.method == MethodName::MarginalGains;
-        let unread = [
-            ("--margin-m", !ours && self.margin_m.is_some()),
-            ("--relay-m", !ours && self.relay_m > 0.0),
-            (
-                "--movement-weight",
-                self.method == MethodName::None && self.movement_weight.is_some(),
-            ),
-        ];
-        if let Some((name, _)) = unread.iter().find(|(_, unread)| *unread) {
-            return Err(BadInput(format!(
-                "`{name}` is not read by this --method; marginal_gains does"
-            )));
-        }
-        let radii_m = file.uavs.iter().map(|uav| uav.coverage_radius_m);
-        let least_m = radii_m.fold(f64::INFINITY, f64::min);
-        match self.margin_m {
-            Some(margin_m) if margin_m >= least_m => Err(BadInput(format!(
-                "`--margin-m` is {margin_m}, allowed: 0 to less than the least coverage_radius_m, {least_m}"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
-    fn redeployment(&self) -> Box<dyn Redeployment> {
-        let usual = TwoStage::default().movement_weight;
-        let movement_weight = self.movement_weight.unwrap_or(usual);
-        match self.method {
-            MethodName::MarginalGains => Box::new(MarginalGains {
-                movement_weight: self.movement_weight.unwrap_or(0.0),
-                margin_m: self.margin_m,
-                relay_m: self.relay_m,
-                ..MarginalGains::default()
-            }),
-            MethodName::TwoStage => Box::new(TwoStage {
-                movement_weight,
-                ..TwoStage::default()
-            }),
-            MethodName::JointGreedy => Box::new(JointGreedy {
-                energy_weight: movement_weight,
-                ..JointGreedy::default()
-            }),
-            MethodName::None => Box::new(Stay),
+    fn request(&self) -> Deployment {
+        Deployment {
+            method: match self.method {
+                MethodName::MarginalGains => DeploymentMethod::MarginalGains,
+                MethodName::TwoStage => DeploymentMethod::TwoStage,
+                MethodName::JointGreedy => DeploymentMethod::JointGreedy,
+                MethodName::None => DeploymentMethod::None,
+            },
+            goal: self.goal,
+            margin_m: self.margin_m,
+            movement_weight: self.movement_weight,
+            relay_m: self.relay_m,
+            seed: self.seed,
         }
     }
 }

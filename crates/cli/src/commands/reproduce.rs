@@ -10,6 +10,7 @@ use aerofed::method::Registry;
 use aerofed::reading::choices;
 use aerofed::record::schema::to_json;
 use aerofed_experiment::built_in;
+use aerofed_experiment::latex::of_markdown;
 use aerofed_experiment::reproduction::{Reproduction, Request};
 use aerofed_experiment::results::{Results, Scale, Verdict};
 use aerofed_experiment::tidy::files;
@@ -72,6 +73,9 @@ pub(crate) struct ReproduceArgs {
     /// Print results.json as one JSON object
     #[arg(long)]
     json: bool,
+    /// Write the tables for a paper, too: results.tex, with booktabs
+    #[arg(long)]
+    latex: bool,
     #[command(flatten)]
     batch: BatchArgs,
     #[command(flatten)]
@@ -143,6 +147,10 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<()> {
     }
     let results = write_results(&out, &reproduction)?;
     args.batch.conclude(done, &runs_folder)?;
+    if args.latex {
+        let latex = of_markdown(&results.markdown());
+        replace_file(&out.join("results.tex"), latex.as_bytes())?;
+    }
     if args.json {
         console::result(&serde_json::to_string(&results)?)?;
     } else {

@@ -10,12 +10,12 @@ use aerofed::run::Outcome;
 use aerofed::run_folder::{self, RunLog};
 use aerofed::session::{Keeping, Session};
 use aerofed::world::Status;
-use aerofed::{Method, RoundRecord, Scenario, Simulation, ValidScenario};
+use aerofed::{Method, RoundRecord, Simulation, ValidScenario};
 use aerofed_nn::Network;
-use aerofed_report::Report;
 use aerofed_report::units::{duration, energy};
+use aerofed_report::{TENSORBOARD_FILE, run_pictures, tensorboard};
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::scenario;
@@ -71,6 +71,9 @@ pub(crate) struct RunArgs {
     /// Worker threads; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024))]
     threads: Option<u16>,
+    /// Write the curves for another tool, too: `tensorboard` reads an event file in the run's folder
+    #[arg(long, value_name = "TOOL", value_enum)]
+    log: Option<LogName>,
     /// Print the summary as one JSON object
     #[arg(long)]
     json: bool,
@@ -80,6 +83,12 @@ pub(crate) struct RunArgs {
     /// A line for every round
     #[arg(long, short, conflicts_with = "quiet")]
     verbose: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LogName {
+    /// An event file; its wall time is the simulated clock
+    Tensorboard,
 }
 
 impl RunArgs {
@@ -124,7 +133,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     let (partial, rounds) = (session.partial().to_owned(), session.rounds());
     let learning_rate = session.scenario().training.learning_rate;
     let outcome = session
-        .finish(pictures)
+        .finish(|scenario, outcome| Ok(files(scenario, outcome, args.log)))
         .map_err(|error| kept_in(&partial, &out, rounds, error))?;
     if args.json {
         console::result(&serde_json::to_string(&outcome.summary)?)?;
@@ -239,30 +248,20 @@ fn give_up(session: Session, error: aerofed::Error) -> anyhow::Error {
     kept_in(session.partial(), session.destination(), rounds, error)
 }
 
-/// What a run folder has to look at. The page takes the records: there may be too many to have them twice.
-fn pictures(
+/// What a run's folder has besides its tables.
+fn files(
     scenario: &ValidScenario,
     outcome: &mut Outcome,
-) -> Result<Vec<(String, Vec<u8>)>, aerofed::Error> {
-    let mut files = Vec::new();
-    let mut add = |name: &str, text: String| files.push((name.to_owned(), text.into_bytes()));
-    let plot = aerofed_report::progress_svg(&outcome.summary, &outcome.records);
-    add("progress.svg", plot);
-    if let Some(last) = outcome.records.last() {
-        let (world, places) = (&outcome.world, scenario.places());
-        let map = aerofed_report::map_svg(world, last, places);
-        add("map.svg", map);
-        if let Some(map) = aerofed_report::map_geojson(world, last, places) {
-            add("map.geojson", map);
-        }
-    }
-    let log = RunLog {
-        scenario: Scenario::clone(scenario),
-        records: std::mem::take(&mut outcome.records),
-        summary: outcome.summary.clone(),
-    };
-    add("report.html", Report::of_runs(vec![log]).html());
-    Ok(files)
+    log: Option<LogName>,
+) -> Vec<(String, Vec<u8>)> {
+    let events = log.map(|LogName::Tensorboard| {
+        let events = tensorboard(&outcome.records);
+        (TENSORBOARD_FILE.to_owned(), events)
+    });
+    // It takes the records.
+    let mut files = run_pictures(scenario, outcome);
+    files.extend(events);
+    files
 }
 
 /// An error after some rounds: what is left of them, and how to go on.

@@ -5,23 +5,21 @@ use std::path::{Path, PathBuf};
 
 use aerofed::disk::replace_file;
 use aerofed::method::Registry;
-use aerofed::record::schema::{FileSchema, to_json};
 use aerofed::{Error, Scenario};
 use aerofed_experiment::plan::{Contender, PlannedRun, digest};
 use aerofed_experiment::results::{Overview, Results};
-use aerofed_experiment::stored::StoredRun;
 use aerofed_experiment::sweep::{
-    RowFiles, RowKeeper, SweepAxis, SweepCase, SweepPlan, SweepTable, file, results,
+    RowFiles, SweepAxis, SweepCase, SweepPlan, SweepTable, folder_rows, stored_rows,
 };
-use aerofed_experiment::tidy::run_cells;
-use aerofed_report::Report;
+use aerofed_experiment::{check_data, claim, release};
+use aerofed_report::sweep_files;
 use aerofed_report::units::counted;
 use anyhow::Result;
 use clap::Args;
 
 use super::batch::{BatchArgs, Kept, RowKept, Work};
 use super::engine::EngineArgs;
-use super::outputs::{check_data, claim, folder, release};
+use super::outputs::folder;
 use super::scenario;
 use crate::console::{self, BadInput};
 use crate::numbers::{number, rounds, seed, seed_count, whole};
@@ -216,61 +214,14 @@ fn check_settings(args: &SweepArgs) -> Result<()> {
     Ok(())
 }
 
-/// What the row files hold of each case.
-fn stored_rows(cases: &[SweepCase], files: &RowFiles, out: &Path) -> Result<Vec<Vec<String>>> {
-    let (known, _) = files.read()?;
-    let row = |case: &SweepCase| {
-        let missing = || Error::Output {
-            path: out.into(),
-            reason: format!("{} is missing", case.run.folder_name()),
-        };
-        let key = RowKeeper::key(&case.run, &|| false)?;
-        Ok(known.get(&key).cloned().ok_or_else(missing)?)
-    };
-    cases.iter().map(row).collect()
-}
-
-/// What the run folders hold of each case.
-fn folder_rows(cases: &[SweepCase], folders: &Path, target: f64) -> Result<Vec<Vec<String>>> {
-    let row = |case: &SweepCase| {
-        let name = case.run.folder_name();
-        let missing = || Error::Output {
-            path: folders.join(&name),
-            reason: "is missing".into(),
-        };
-        let run = StoredRun::find(folders, &case.run)?.ok_or_else(missing)?;
-        Ok(run_cells(&run, target, &format!("runs/{name}")))
-    };
-    cases.iter().map(row).collect()
-}
-
 fn write(out: &Path, plan: &SweepPlan, cases: &[SweepCase], table: &SweepTable) -> Result<Results> {
-    let found = results(plan, cases, table);
-    let json = serde_json::to_string_pretty(&found)? + "\n";
-    let report = Report::of_results(out, serde_json::from_str(&json)?)?;
-    let parquet = aerofed_data::parquet(&out.join("sweep.parquet"), &table.typed())?;
-    let paths: Vec<String> = plan.axes.iter().map(|axis| axis.path.clone()).collect();
-    let schema = FileSchema {
-        columns: table.columns.clone(),
-        ..file(&paths)
-    };
-    let mut written: Vec<(String, Vec<u8>)> = vec![
-        ("sweep.csv".into(), table.csv().into_bytes()),
-        ("sweep.parquet".into(), parquet),
-        ("schema.json".into(), to_json(&[schema]).into_bytes()),
-        ("results.json".into(), json.into_bytes()),
-        ("report.html".into(), report.html().into_bytes()),
-    ];
+    let (found, mut files) = sweep_files(out, plan, cases, table)?;
+    let name = "sweep.parquet";
+    let parquet = aerofed_data::parquet(&out.join(name), &table.typed())?;
+    files.insert(1, (name.into(), parquet));
     let figures = out.join("figures");
     fs::create_dir_all(&figures).map_err(Error::io("create", &figures))?;
-    for (name, contents) in report.figures() {
-        let name = match name.ends_with(".svg") {
-            true => format!("figures/{name}"),
-            false => name,
-        };
-        written.push((name, contents.into_bytes()));
-    }
-    for (name, contents) in written {
+    for (name, contents) in files {
         replace_file(&out.join(name), &contents)?;
     }
     Ok(found)

@@ -114,12 +114,19 @@ fn crates_know_only_those_below_them() {
         "core" => "aerofed".to_owned(),
         other => format!("aerofed-{other}"),
     };
+    // Beside the command line: above all others.
+    let python = fs::read_to_string(crates().join("py/Cargo.toml")).unwrap();
+    assert!(!python.contains("\naerofed-cli.workspace"));
     for (place, folder) in ORDER.iter().enumerate() {
         let manifest = fs::read_to_string(crates().join(folder).join("Cargo.toml")).unwrap();
         let dependencies = manifest.split("[dev-dependencies]").next().unwrap();
         for above in &ORDER[place + 1..] {
             let line = format!("\n{}.workspace", package(above));
             assert!(!dependencies.contains(&line), "{folder} depends on {above}");
+        }
+        for python in ["aerofed-py", "pyo3", "numpy"] {
+            let line = format!("\n{python}.workspace");
+            assert!(!manifest.contains(&line), "{folder} depends on {python}");
         }
     }
 }

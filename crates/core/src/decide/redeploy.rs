@@ -3,6 +3,8 @@
 //! Searching is computed, not flown: a method tries positions in its model of the fleet, and a UAV flies straight to the last
 //! of them, whatever the method; around zones where they are in the way.
 
+mod answer;
+mod deployment;
 mod fewest;
 mod file;
 mod joint_greedy;
@@ -10,6 +12,8 @@ mod marginal_gains;
 mod neighbourhood;
 mod two_stage;
 
+pub use answer::{Answer, Degrees, UavAnswer};
+pub use deployment::{Deployment, DeploymentMethod};
 pub use fewest::{Selection, fewest};
 pub use file::{FleetFile, FleetFileError, UavEntry};
 pub use joint_greedy::JointGreedy;

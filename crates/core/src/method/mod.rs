@@ -69,7 +69,13 @@ pub struct Method {
     pub schedule: Schedule,
     /// How devices train.
     pub local: LocalTraining,
+    /// Asked at the end of every round why it does not count: for parts that call code which can fail in the middle of a
+    /// decision. None: every round counts.
+    pub failure: Option<Failure>,
 }
+
+/// Says why a round does not count, if it does not.
+pub type Failure = Box<dyn Fn() -> Option<String> + Send>;
 
 /// Who waits for whom between two versions of the global model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

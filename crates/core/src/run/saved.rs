@@ -67,6 +67,7 @@ impl SavedMethod {
             hands_over: _,
             schedule: _,
             local: _,
+            failure: _,
         } = method;
         Self {
             name: name.clone(),

@@ -108,6 +108,12 @@ impl Run {
         Ok(self.records.last())
     }
 
+    /// Everything that the next round depends on.
+    #[must_use]
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
     /// The rounds so far.
     #[must_use]
     pub fn records(&self) -> &[RoundRecord] {

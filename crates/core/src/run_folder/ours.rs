@@ -15,7 +15,7 @@ pub(super) const MARK: &str = "UNFINISHED";
 const MARK_BEGINS: &str = "aerofed: this run is unfinished.";
 
 /// Every file that a run may have; checkpoints besides. A folder that holds anything else is never emptied.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "scenario.toml",
     "schema.json",
     "inputs.sha256",
@@ -29,6 +29,7 @@ const NAMES: [&str; 13] = [
     "map.svg",
     "map.geojson",
     "report.html",
+    "events.out.tfevents.0.aerofed",
 ];
 
 /// Marks a folder as that of an unfinished run, which will be called `name`.

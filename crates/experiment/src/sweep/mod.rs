@@ -1,6 +1,7 @@
 //! One scenario with fields varied, in a grid or at random: what `aerofed sweep` runs, and what comes of it.
 
 mod axes;
+mod collect;
 mod front;
 mod results;
 mod rows;
@@ -18,6 +19,7 @@ use crate::plan::{Contender, PlannedRun, bad};
 use crate::settings::check_shared;
 
 pub use axes::{AxisValues, SweepAxis};
+pub use collect::{folder_rows, stored_rows};
 pub use front::{Costs, front};
 pub use results::results;
 pub use rows::{RowFiles, RowKeeper, Rows};

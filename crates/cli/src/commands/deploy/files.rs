@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use aerofed::decide::redeploy::{Fleet, FleetFile, Selection};
+use aerofed::decide::redeploy::{Answer, Fleet, FleetFile, Selection};
 use aerofed::disk::replace_file;
 use aerofed_report::{FleetMap, FlightPlan, Missions, MovedUav, fleet_map_svg};
 use anyhow::Result;
 
 use super::DeployArgs;
-use super::answer::Answer;
 use crate::commands::outputs;
 use crate::console::BadInput;
 

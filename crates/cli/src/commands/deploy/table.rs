@@ -2,7 +2,7 @@
 
 use aerofed_report::units::{counted, duration, energy, percent};
 
-use super::answer::{Answer, Degrees, UavAnswer};
+use aerofed::decide::redeploy::{Answer, Degrees, UavAnswer};
 use aerofed::geometry::Point;
 
 const COLUMNS: [&str; 8] = [
@@ -107,8 +107,8 @@ fn total(answer: &Answer) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::MethodName;
     use super::*;
+    use aerofed::decide::redeploy::DeploymentMethod;
 
     fn uav(number: usize, to_m: Point, needed: bool) -> UavAnswer {
         let from_m = Point::new(3_000.0, 3_000.0);
@@ -133,7 +133,7 @@ mod tests {
     fn who_flies_who_stays_and_who_is_not_needed_is_said() {
         let home = Point::new(3_000.0, 3_000.0);
         let answer = Answer {
-            method: MethodName::MarginalGains,
+            method: DeploymentMethod::MarginalGains,
             devices: 120,
             coverage_before: 0.25,
             coverage_after: 0.975,

@@ -125,6 +125,7 @@ impl Parts {
             hands_over: self.hands_over,
             schedule: self.schedule.build(scenario),
             local: self.local.build(scenario),
+            failure: None,
         }
     }
 }

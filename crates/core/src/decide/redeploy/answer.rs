@@ -1,66 +1,82 @@
-//! What came of it, in numbers.
+//! What came of a plan for a fleet, in numbers.
 
-use aerofed::decide::redeploy::{CoverageCounts, Fleet, FleetFile, Selection};
-use aerofed::geometry::Point;
 use serde::Serialize;
 
-use super::{DeployArgs, MethodName};
+use super::{CoverageCounts, Deployment, DeploymentMethod, Fleet, FleetFile, Selection};
+use crate::vocabulary::Point;
 
 const SECONDS_PER_MINUTE: f64 = 60.0;
 
-#[derive(Serialize)]
-pub(super) struct Answer {
-    pub(super) method: MethodName,
-    pub(super) devices: usize,
-    pub(super) coverage_before: f64,
-    pub(super) coverage_after: f64,
+/// A plan for a fleet, as `aerofed deploy` prints it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// Who found it.
+    pub method: DeploymentMethod,
+    /// Devices on the ground.
+    pub devices: usize,
+    /// Share of them that is covered now, 0 to 1.
+    pub coverage_before: f64,
+    /// Share that is covered then.
+    pub coverage_after: f64,
     /// Of all flights.
-    pub(super) energy_j: f64,
+    pub energy_j: f64,
     /// Of the longest flight.
-    pub(super) seconds: f64,
+    pub seconds: f64,
     /// UAVs that serve anybody then.
-    pub(super) uavs_needed: usize,
+    pub uavs_needed: usize,
+    /// The share that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) goal: Option<f64>,
+    pub goal: Option<f64>,
     /// Minutes of service after which a device's minute has taken less energy than if all stayed; none: never.
-    pub(super) pays_after_min: Option<f64>,
-    pub(super) uavs: Vec<UavAnswer>,
+    pub pays_after_min: Option<f64>,
+    /// Every UAV.
+    pub uavs: Vec<UavAnswer>,
 }
 
-#[derive(Serialize)]
-pub(super) struct UavAnswer {
-    pub(super) uav: usize,
+/// One UAV of a plan.
+#[derive(Clone, Debug, Serialize)]
+pub struct UavAnswer {
+    /// Its place in the file.
+    pub uav: usize,
     /// Whether it is needed for the goal.
-    pub(super) needed: bool,
-    pub(super) from_m: Point,
-    pub(super) to_m: Point,
+    pub needed: bool,
+    /// Where it is.
+    pub from_m: Point,
+    /// Where it goes.
+    pub to_m: Point,
+    /// The same on Earth, where the file says where that is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) from: Option<Degrees>,
+    pub from: Option<Degrees>,
+    /// The same of where it goes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) to: Option<Degrees>,
-    pub(super) distance_m: f64,
-    pub(super) seconds: f64,
-    pub(super) energy_j: f64,
-    pub(super) battery_left_j: f64,
+    pub to: Option<Degrees>,
+    /// Metres of its way.
+    pub distance_m: f64,
+    /// Seconds of its flight.
+    pub seconds: f64,
+    /// Joules of its flight.
+    pub energy_j: f64,
+    /// What its battery holds on arrival, J.
+    pub battery_left_j: f64,
     /// Minutes of hovering there until the reserve; none: without end.
-    pub(super) endurance_min: Option<f64>,
+    pub endurance_min: Option<f64>,
     /// Devices within its radius, whoever else covers them.
-    pub(super) covered: usize,
+    pub covered: usize,
 }
 
-#[derive(Clone, Copy, Serialize)]
-pub(super) struct Degrees {
-    pub(super) lat: f64,
-    pub(super) lon: f64,
+/// A place on Earth.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Degrees {
+    /// Degrees north.
+    pub lat: f64,
+    /// Degrees east.
+    pub lon: f64,
 }
 
 impl Answer {
-    pub(super) fn new(
-        args: &DeployArgs,
-        file: &FleetFile,
-        fleet: &Fleet,
-        chosen: &Selection,
-    ) -> Self {
+    /// The plan that was chosen for a fleet.
+    #[must_use]
+    pub fn new(request: &Deployment, file: &FleetFile, fleet: &Fleet, chosen: &Selection) -> Self {
         let before = fleet.coverage();
         let mut after = before.clone();
         for uav in fleet.uavs {
@@ -78,14 +94,14 @@ impl Answer {
         };
         let energy_j = uavs.iter().map(|uav| uav.energy_j).sum::<f64>() + 0.0;
         Self {
-            method: args.method,
+            method: request.method,
             devices: file.devices_m.len(),
             coverage_before: before.share(),
             coverage_after: after.share(),
             energy_j,
             seconds: uavs.iter().map(|uav| uav.seconds).fold(0.0, f64::max),
             uavs_needed: chosen.uavs.len(),
-            goal: args.goal,
+            goal: request.goal,
             pays_after_min: pays_after_min(
                 energy_j,
                 (before.covered(), hover_w(false)),
