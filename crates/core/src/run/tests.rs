@@ -108,7 +108,7 @@ fn cells_side_by_side_come_to_the_same_as_in_turn() {
         let run = |mut simulation: Simulation| {
             let mut method = Method::of(&scenario).unwrap();
             let step = |_| simulation.step(&mut method).unwrap().unwrap();
-            let records: Vec<RoundRecord> = (0..3).map(step).collect();
+            let records: Vec<RoundRecord> = (0..8).map(step).collect();
             let text = serde_json::to_string(&records).unwrap();
             (text, simulation.global_model().to_vec())
         };
