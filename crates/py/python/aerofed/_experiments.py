@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -14,6 +13,7 @@ from . import _aerofed
 from ._aerofed import NativeComparison, NativeMethod, NativeSweep
 from ._fields import Fields
 from ._parts import Learner, Method, Part, as_method
+from ._page import framed
 from ._progress import Bar, is_watched
 from ._run import Run, load_run
 from ._scenario import Scenario, as_scenario
@@ -27,7 +27,16 @@ Methods = str | Method | Part | Sequence[str | Method | Part]
 class _Results:
     """What a folder of results has."""
 
-    folder: Path
+    def __init__(self, native: NativeComparison | NativeSweep) -> None:
+        self.folder = Path(native.folder)
+        self._markdown = native.markdown
+
+    def markdown(self) -> str:
+        """The table that the command line prints."""
+        return self._markdown()
+
+    def __repr__(self) -> str:
+        return self.markdown().rstrip()
 
     def report(self) -> str:
         """The page with all of it to look at: ``report.html``."""
@@ -39,16 +48,15 @@ class _Results:
         return {path.stem: path for path in sorted(found)}
 
     def _repr_html_(self) -> str:
-        page = html.escape(self.report(), quote=True)
-        return f'<iframe srcdoc="{page}" style="width: 100%; height: 640px; border: 0" loading="lazy"></iframe>'
+        return framed(self.report())
 
 
 class Comparison(_Results):
     """Methods beside each other: what each needs to reach an accuracy."""
 
     def __init__(self, native: NativeComparison) -> None:
+        super().__init__(native)
         self._native = native
-        self.folder = Path(native.folder)
 
     @cached_property
     def statistics(self) -> Fields:
@@ -72,24 +80,17 @@ class Comparison(_Results):
                 return load_run(self.folder / folder)
         raise KeyError(f"no run of {label!r} under seed {seed}")
 
-    def markdown(self) -> str:
-        """The table that ``aerofed compare`` prints."""
-        return self._native.markdown()
-
     def latex(self) -> str:
         """The same for a paper, with booktabs: what ``aerofed compare --latex`` writes."""
         return self._native.latex()
-
-    def __repr__(self) -> str:
-        return self.markdown().rstrip()
 
 
 class Sweep(_Results):
     """One scenario with fields varied."""
 
     def __init__(self, native: NativeSweep) -> None:
+        super().__init__(native)
         self._native = native
-        self.folder = Path(native.folder)
 
     @cached_property
     def runs(self) -> Table:
@@ -100,13 +101,6 @@ class Sweep(_Results):
     def results(self) -> Fields:
         """The Pareto front of time, energy and accuracy, and how much depends on each axis: ``results.json``."""
         return Fields(self._native.results(), "results")
-
-    def markdown(self) -> str:
-        """The same to read."""
-        return self._native.markdown()
-
-    def __repr__(self) -> str:
-        return self.markdown().rstrip()
 
 
 def compare(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Callable
 from functools import cached_property
@@ -15,6 +14,7 @@ from . import _aerofed
 from ._aerofed import NativeRun, NativeSimulation, Round
 from ._fields import Fields
 from ._parts import Learner, Method, Part, as_method
+from ._page import framed
 from ._progress import Bar, is_watched
 from ._scenario import Scenario
 from ._simulation import Simulation
@@ -106,8 +106,7 @@ class Run:
         return self._native.summary_table().rstrip()
 
     def _repr_html_(self) -> str:
-        page = html.escape(self.report(), quote=True)
-        return f'<iframe srcdoc="{page}" style="width: 100%; height: 640px; border: 0" loading="lazy"></iframe>'
+        return framed(self.report())
 
 
 class Interrupted(KeyboardInterrupt):
