@@ -35,6 +35,12 @@ pub enum Error {
         /// What does not fit.
         reason: String,
     },
+    /// What computes cannot be had, or failed.
+    #[error("{reason}")]
+    Engine {
+        /// What is wrong.
+        reason: String,
+    },
     /// A decision module returned something that the world cannot carry out.
     #[error("method `{method}` made an impossible decision: {reason}")]
     Decision {

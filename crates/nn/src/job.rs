@@ -88,7 +88,11 @@ impl<'a> Examples<'a> {
         self.labels.is_empty()
     }
 
-    pub(crate) fn check(&self, network: &Network) -> Result<(), Error> {
+    /// Checks that there are as many values as samples of the network's input have.
+    ///
+    /// # Errors
+    /// When there are not.
+    pub fn check(&self, network: &Network) -> Result<(), Error> {
         let expected = self.labels.len() * network.input().values();
         if self.inputs.len() != expected {
             return Err(Error::Length {
@@ -101,7 +105,10 @@ impl<'a> Examples<'a> {
     }
 
     /// Checks that every index is a sample with a label the network knows.
-    pub(crate) fn check_indices(&self, network: &Network, indices: &[u32]) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// The first that is not.
+    pub fn check_indices(&self, network: &Network, indices: &[u32]) -> Result<(), Error> {
         for &index in indices {
             let Some(&label) = self.labels.get(index as usize) else {
                 return Err(Error::Index {
@@ -195,7 +202,11 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    pub(crate) fn check(&self, network: &Network, examples: &Examples) -> Result<(), Error> {
+    /// Checks weights, settings and indices.
+    ///
+    /// # Errors
+    /// The first that does not fit.
+    pub fn check(&self, network: &Network, examples: &Examples) -> Result<(), Error> {
         check_weights(network, self.start, "job.start")?;
         if self.batch_size == 0 {
             return Err(Error::Setting {
@@ -209,6 +220,7 @@ impl Job<'_> {
     }
 }
 
+/// Checks that there is a weight for each parameter.
 pub(crate) fn check_weights(
     network: &Network,
     weights: &[f32],

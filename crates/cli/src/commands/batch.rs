@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use aerofed::learn::DataStore;
 use aerofed::method::Registry;
+use aerofed::{Simulation, ValidScenario};
 use aerofed_experiment::plan::{PlannedRun, distinct};
 use aerofed_experiment::runner::{Done, News, Runner, Watch};
 use aerofed_experiment::sweep::{RowFiles, RowKeeper};
@@ -15,6 +16,7 @@ use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::device::{Device, DeviceArgs};
 use super::engine::{EngineArgs, Plan};
 use super::run::{AFTER_THIS_ROUND, interruption, round_line};
 use crate::console::{self, Interrupted};
@@ -25,6 +27,8 @@ pub(crate) struct BatchArgs {
     /// Runs at a time, each on one thread; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024), overrides_with = "jobs")]
     jobs: Option<u16>,
+    #[command(flatten)]
+    device: DeviceArgs,
     /// No progress, no remarks but where the results are
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -67,11 +71,21 @@ impl BatchArgs {
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let progress = Progress::start(&mine, self, work.kept.lines(mine.len()));
+        let store = DataStore::new();
+        let device = self.device.open(self.quiet)?;
+        let on_device = |scenario: &ValidScenario| {
+            let builder = Simulation::builder(scenario).threads(1);
+            device.train_on(builder.data(store.get(scenario)?)).build()
+        };
         let runner = Runner {
             registry: work.registry,
-            store: &DataStore::new(),
+            store: &store,
             jobs,
-            simulate: None,
+            simulate: match device {
+                Device::Cores => None,
+                #[cfg(feature = "cuda")]
+                Device::Card(_) => Some(&on_device),
+            },
             stop: &stop,
         };
         let watch: Watch = &|run, news| progress.hear(run, &news);

@@ -7,6 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
 use super::bench_scale::{self, ScaleArgs};
+use super::device::{Device, DeviceArgs};
 use crate::console::{self, BadInput};
 use crate::numbers::{number, whole};
 
@@ -24,6 +25,7 @@ enum BenchCommand {
         after_help = "Examples:\n  \
         aerofed bench train\n  \
         aerofed bench train --model vgg --batch 10 --threads 2 --json\n  \
+        aerofed bench train --device cuda --devices 1000 --profile   (programs built with --features cuda)\n  \
         AEROFED_ISA=avx2 aerofed bench train   (avx512, avx2, neon or portable; default: the best)"
     )]
     Train(TrainArgs),
@@ -54,7 +56,15 @@ struct TrainArgs {
     /// Colours of the images
     #[arg(long, default_value_t = 1, value_parser = whole::<u32>(1..=16))]
     channels: u32,
-    /// How long to measure; the best repetition counts
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// Steps of each device in a repetition (GPU)
+    #[arg(long, default_value_t = 13, value_parser = whole::<u32>(1..=10_000))]
+    steps: u32,
+    /// Where the time goes (GPU)
+    #[arg(long)]
+    profile: bool,
+    /// How long to measure; the best repetition counts, on a GPU the median
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = number(0.01..=600.0))]
     seconds: f64,
     /// Print one JSON object
@@ -70,25 +80,82 @@ pub(crate) fn run(args: BenchArgs) -> Result<()> {
 }
 
 fn train(args: TrainArgs) -> Result<()> {
+    const CLASSES: usize = 10;
+    let shape = Shape {
+        channels: args.channels as usize,
+        height: args.side as usize,
+        width: args.side as usize,
+    };
+    let spec = ModelSpec::builtin(&args.model, CLASSES)
+        .ok_or_else(|| BadInput(format!("`--model` is {}", args.model)))?;
+    let network = Network::new(&spec, shape, CLASSES)?;
+    match args.device.open(false)? {
+        Device::Cores => on_cores(&network, args),
+        #[cfg(feature = "cuda")]
+        Device::Card(card) => on_card(&card, &network, &args),
+    }
+}
+
+/// Samples and operations a second on a GPU.
+#[cfg(feature = "cuda")]
+fn on_card(
+    card: &std::sync::Arc<aerofed_gpu::Card>,
+    network: &Network,
+    args: &TrainArgs,
+) -> Result<()> {
+    let measurement = aerofed_gpu::Measurement {
+        batch: args.batch as usize,
+        devices: args.devices as usize,
+        steps: args.steps as usize,
+        seconds: args.seconds,
+    };
+    let result = aerofed_gpu::throughput(card, network, &measurement, args.profile)?;
+    let (model, batch, devices) = (&args.model, args.batch, args.devices);
+    let share = result.gflops / result.peak_gflops;
+    if args.json {
+        let phase = |phase: &aerofed_gpu::PhaseShare| serde_json::json!({ "name": phase.name, "time": phase.time, "peak_share": phase.peak });
+        let object = serde_json::json!({
+            "model": model, "device": card.name(), "batch": batch, "devices": devices,
+            "samples_per_s": result.samples_per_s, "gflops": result.gflops,
+            "peak_gflops": result.peak_gflops, "peak_share": share,
+            "profile": result.profile.iter().map(phase).collect::<Vec<_>>(),
+        });
+        return console::result(&object.to_string());
+    }
+    let mut lines = format!(
+        "{model}, {} parameters, batch {batch}, {devices} device(s) x {} steps, {}\n  \
+         {:.0} samples/s (median of {})\n  \
+         {:.1} TFLOP/s, {:.1} % of {:.1} TFLOP/s",
+        network.parameter_count(),
+        args.steps,
+        card.name(),
+        result.samples_per_s,
+        result.repetitions,
+        result.gflops / 1e3,
+        100.0 * share,
+        result.peak_gflops / 1e3,
+    );
+    for phase in &result.profile {
+        let (time, peak) = (100.0 * phase.time, 100.0 * phase.peak);
+        lines += &format!(
+            "\n  {time:5.1} % of the time, at {peak:4.1} % of the peak: {}",
+            phase.name
+        );
+    }
+    console::result(&lines)
+}
+
+/// The same on this machine's cores.
+fn on_cores(network: &Network, args: TrainArgs) -> Result<()> {
     let TrainArgs {
         model,
         batch,
         threads,
         devices,
-        side,
-        channels,
         seconds,
         json,
+        ..
     } = args;
-    const CLASSES: usize = 10;
-    let shape = Shape {
-        channels: channels as usize,
-        height: side as usize,
-        width: side as usize,
-    };
-    let spec = ModelSpec::builtin(&model, CLASSES)
-        .ok_or_else(|| BadInput(format!("`--model` is {model}")))?;
-    let network = Network::new(&spec, shape, CLASSES)?;
     let measurement = Measurement {
         isa: Isa::from_environment()?,
         batch: batch as usize,
@@ -96,7 +163,7 @@ fn train(args: TrainArgs) -> Result<()> {
         devices: devices as usize,
         seconds,
     };
-    let result = train_throughput(&network, &measurement)?;
+    let result = train_throughput(network, &measurement)?;
     if json {
         let mut object = serde_json::to_value(&result)?;
         object["model"] = model.into();

@@ -8,6 +8,7 @@ pub(crate) mod calibrate;
 pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod deploy;
+mod device;
 mod engine;
 pub(crate) mod manual;
 pub(crate) mod merge;

@@ -18,6 +18,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::device::{Device, DeviceArgs};
 use super::scenario;
 use crate::console::{self, BadInput, Interrupted};
 use crate::numbers::{rounds, seed, whole};
@@ -71,6 +72,8 @@ pub(crate) struct RunArgs {
     /// Worker threads; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024))]
     threads: Option<u16>,
+    #[command(flatten)]
+    device: DeviceArgs,
     /// Write the curves for another tool, too: `tensorboard` reads an event file in the run's folder
     #[arg(long, value_name = "TOOL", value_enum)]
     log: Option<LogName>,
@@ -116,9 +119,10 @@ impl RunArgs {
 
 pub(crate) fn run(args: &RunArgs) -> Result<()> {
     let interrupted = interruption(AFTER_THIS_ROUND)?;
+    let device = args.device.open(args.quiet)?;
     let session = match &args.resume {
-        Some(path) => resume(path, args, &interrupted)?,
-        None => Some(begin(args, &interrupted)?),
+        Some(path) => resume(path, args, &device, &interrupted)?,
+        None => Some(begin(args, &device, &interrupted)?),
     };
     let Some(mut session) = session else {
         return Ok(());
@@ -167,19 +171,20 @@ fn keeping<'a>(args: &RunArgs, interrupted: &'a AtomicBool) -> Keeping<'a> {
 fn set_up(
     scenario: &ValidScenario,
     args: &RunArgs,
+    device: &Device,
 ) -> Result<(Simulation, Method), aerofed::Error> {
     let method = Method::of(scenario)?;
     let builder = Simulation::builder(scenario).threads(args.threads());
-    Ok((builder.build()?, method))
+    Ok((device.train_on(builder).build()?, method))
 }
 
-fn begin(args: &RunArgs, interrupted: &AtomicBool) -> Result<Session> {
+fn begin(args: &RunArgs, device: &Device, interrupted: &AtomicBool) -> Result<Session> {
     let scenario = scenario::load(args.scenario.as_ref(), &args.all_settings())?;
     if !args.quiet {
         scenario::warn(&scenario);
     }
     let begin = |out: &Path| {
-        let set_up = |scenario: &_| set_up(scenario, args);
+        let set_up = |scenario: &_| set_up(scenario, args, device);
         Session::begin(out, &scenario, keeping(args, interrupted), set_up)
     };
     if let Some(out) = &args.out {
@@ -198,9 +203,14 @@ fn begin(args: &RunArgs, interrupted: &AtomicBool) -> Result<Session> {
 }
 
 /// The run that was left in a folder; none when it is finished.
-fn resume(path: &Path, args: &RunArgs, interrupted: &AtomicBool) -> Result<Option<Session>> {
+fn resume(
+    path: &Path,
+    args: &RunArgs,
+    device: &Device,
+    interrupted: &AtomicBool,
+) -> Result<Option<Session>> {
     let refused = |error: &aerofed::Error| console::message(&format!("{error}; not used"));
-    let set_up = |scenario: &_| set_up(scenario, args);
+    let set_up = |scenario: &_| set_up(scenario, args, device);
     let keeping = keeping(args, interrupted);
     let Some(session) = Session::resume(path, keeping, set_up, refused)? else {
         console::message(&format!("{}: the run is finished", path.display()));

@@ -7,6 +7,11 @@ pub trait Aggregation: Send + Sync {
     /// Begins a merge of models with so many parameters, which weigh `expected` together if all of them arrive.
     fn begin(&self, parameters: usize, expected: f64) -> Box<dyn Fold>;
 
+    /// Whether a merge is the mean weighted by weights, so that means of some models may go in instead of the models.
+    fn is_weighted_mean(&self) -> bool {
+        false
+    }
+
     /// One model from several merges that this aggregation began and nobody finished; none when no model went into them. Unless
     /// overridden, each is finished and weighs what went into it.
     fn join(&self, folds: Vec<Box<dyn Fold>>) -> Option<Vec<f32>> {
@@ -65,6 +70,10 @@ impl Aggregation for FedAvg {
             expected,
             weight: 0.0,
         })
+    }
+
+    fn is_weighted_mean(&self) -> bool {
+        true
     }
 
     fn join(&self, folds: Vec<Box<dyn Fold>>) -> Option<Vec<f32>> {

@@ -1,5 +1,8 @@
 //! Who trains: the seam behind which cores, a GPU, a formula or a network of real devices do.
 
+use std::ops::Range;
+
+use super::engine::Averages;
 use crate::Error;
 use crate::vocabulary::{DeviceId, UavId};
 
@@ -99,6 +102,26 @@ pub trait Devices: Send {
         jobs: &[Job],
         deliver: &mut dyn FnMut(usize, Result<LocalUpdate, UpdateLost>),
     ) -> Result<(), Error>;
+
+    /// Whether [`train_and_average`](Self::train_and_average) is worth asking for.
+    fn averages(&self) -> bool {
+        false
+    }
+
+    /// Does jobs, and averages the models of cells of jobs that follow each other where they were trained, so that one model a cell comes back;
+    /// `shares` says what each job weighs in its cell, 1 in all. None where that cannot be done: then [`train`](Self::train) is called instead.
+    ///
+    /// # Errors
+    /// As [`train`](Self::train).
+    fn train_and_average(
+        &mut self,
+        jobs: &[Job],
+        cells: &[Range<usize>],
+        shares: &[f64],
+    ) -> Result<Option<Averages>, Error> {
+        let _ = (jobs, cells, shares);
+        Ok(None)
+    }
 
     /// Softmax outputs of models on the small batches of devices, class by class: for each model, one row for each of its
     /// devices; an empty row where a device does not answer.

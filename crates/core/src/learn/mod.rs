@@ -3,12 +3,13 @@
 pub mod aggregation;
 pub(crate) mod batches;
 pub mod codec;
-pub(crate) mod cpu;
 pub mod data;
 pub mod devices;
+pub mod engine;
 pub mod evaluator;
 mod holdings;
 mod label_mix;
+pub(crate) mod local;
 pub(crate) mod sampled;
 pub(crate) mod surrogate;
 mod task;
@@ -18,5 +19,6 @@ pub use data::{Data, DataStore};
 pub use devices::{
     Devices, Job, LocalTraining, LocalUpdate, StatelessDevices, UpdateLost, UpdateView,
 };
+pub use engine::{Averages, Engine};
 pub use evaluator::Evaluator;
 pub use task::Task;

@@ -6,10 +6,11 @@ use aerofed_nn::Network;
 
 use crate::Error;
 use crate::learn::codec::{self, Air, Codec};
-use crate::learn::cpu::CpuLearner;
+use crate::learn::data::network_for;
+use crate::learn::local::LocalLearner;
 use crate::learn::sampled::SampledDevices;
 use crate::learn::surrogate::SurrogateLearner;
-use crate::learn::{Data, Devices, Evaluator, Task};
+use crate::learn::{Data, Devices, Engine, Evaluator, Task};
 use crate::nature::Nature;
 use crate::nature::channel::Channel;
 use crate::nature::flight::Flight;
@@ -53,8 +54,12 @@ pub struct Builder<'a> {
     task: Option<Task>,
     devices: Option<Box<dyn Devices>>,
     evaluator: Option<Box<dyn Evaluator>>,
+    engine: Option<Box<MakeEngine<'a>>>,
     threads: Option<usize>,
 }
+
+/// What computes with a network.
+type MakeEngine<'a> = dyn FnOnce(Network) -> Result<Arc<dyn Engine>, Error> + 'a;
 
 impl<'a> Builder<'a> {
     pub(super) fn new(scenario: &'a ValidScenario) -> Self {
@@ -68,6 +73,7 @@ impl<'a> Builder<'a> {
             task: None,
             devices: None,
             evaluator: None,
+            engine: None,
             threads: None,
         }
     }
@@ -115,6 +121,15 @@ impl<'a> Builder<'a> {
         self
     }
 
+    /// What computes when the scenario's devices and evaluator train and test: made for its network. Otherwise this machine's cores do.
+    pub fn engine(
+        mut self,
+        make: impl FnOnce(Network) -> Result<Arc<dyn Engine>, Error> + 'a,
+    ) -> Self {
+        self.engine = Some(Box::new(make));
+        self
+    }
+
     /// What is learned, in numbers. With [`devices`](Self::devices) and [`evaluator`](Self::evaluator) given as well, the scenario's
     /// data and model are not looked at.
     pub fn task(mut self, task: Task) -> Self {
@@ -147,7 +162,12 @@ impl<'a> Builder<'a> {
                         Some(data) => data,
                         None => Data::load(&scenario)?,
                     };
-                    let own = learner(&scenario, &data, threads)?;
+                    let make = self.engine.unwrap_or_else(|| {
+                        Box::new(move |network| {
+                            Ok(Arc::new(aerofed_nn::Engine::new(network, threads)))
+                        })
+                    });
+                    let own = learner(&scenario, &data, make)?;
                     (
                         task.unwrap_or(own.task),
                         devices.unwrap_or(own.devices),
@@ -229,7 +249,11 @@ struct Learner {
     network: Option<Network>,
 }
 
-fn learner(scenario: &ValidScenario, data: &Data, threads: usize) -> Result<Learner, Error> {
+fn learner(
+    scenario: &ValidScenario,
+    data: &Data,
+    make_engine: Box<MakeEngine>,
+) -> Result<Learner, Error> {
     if scenario.learner == scenario::Learner::Surrogate {
         let surrogate = SurrogateLearner::new(scenario, data)?;
         return Ok(Learner {
@@ -239,21 +263,22 @@ fn learner(scenario: &ValidScenario, data: &Data, threads: usize) -> Result<Lear
             network: None,
         });
     }
-    let cpu = CpuLearner::new(scenario, data, threads)?;
+    let network = network_for(scenario, &data.train)?;
+    let local = LocalLearner::new(scenario, data, make_engine(network.clone())?)?;
     let devices: Box<dyn Devices> = match scenario.learner {
         scenario::Learner::Sampled => Box::new(SampledDevices {
-            devices: cpu.devices,
+            devices: local.devices,
             most: scenario.sampled.devices,
-            samples: cpu.task.device_samples.clone(),
+            samples: local.task.device_samples.clone(),
             seed: scenario.seed,
         }),
-        scenario::Learner::Train | scenario::Learner::Surrogate => Box::new(cpu.devices),
+        scenario::Learner::Train | scenario::Learner::Surrogate => Box::new(local.devices),
     };
     Ok(Learner {
-        task: cpu.task,
+        task: local.task,
         devices,
-        evaluator: Box::new(cpu.evaluator),
-        network: Some(cpu.network),
+        evaluator: Box::new(local.evaluator),
+        network: Some(network),
     })
 }
 

@@ -1,14 +1,17 @@
 //! Edge rounds of devices that are asked about all cells together, and answer in their order.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::Error;
+use crate::learn::aggregation::Aggregation;
 use crate::learn::codec::{Air, Sender};
-use crate::learn::{Devices, Job, LocalUpdate, Task, UpdateLost};
+use crate::learn::{Averages, Devices, Job, LocalUpdate, Task, UpdateLost};
 use crate::vocabulary::UavId;
 
 use super::cells::CellWork;
 use super::learning::{CellTrained, EdgeTraining};
+use super::leaving::Fate;
 
 /// What has come of a job.
 #[derive(Clone, Copy)]
@@ -62,6 +65,12 @@ pub(super) fn train(
         task,
         air,
     };
+    if devices.averages() && merging.is_plain(training.aggregation) {
+        let (cells, shares) = merging.shares();
+        if let Some(averages) = devices.train_and_average(&jobs, &cells, &shares)? {
+            return merging.finish_averaged(&cells, averages);
+        }
+    }
     devices.train(&jobs, &mut |place, result| merging.take(place, result))?;
     Ok(merging.finish())
 }
@@ -89,6 +98,66 @@ fn begin(
 }
 
 impl Merging<'_, '_> {
+    /// Whether all updates arrive as they are, at the UAV of their cell, and nothing but their weighted mean counts.
+    fn is_plain(&self, aggregation: &dyn Aggregation) -> bool {
+        let arrives = |(cell, nth): &(u32, u32)| {
+            let (_, work) = &self.cells[*cell as usize];
+            work.failure(*nth as usize).is_none() && matches!(work.fate(*nth as usize), Fate::Stays)
+        };
+        aggregation.is_weighted_mean() && !self.air.is_lossy() && self.places.iter().all(arrives)
+    }
+
+    /// Which jobs are those of each cell that trains, and what each weighs in it.
+    fn shares(&self) -> (Vec<Range<usize>>, Vec<f64>) {
+        let weight = |job: &Job| self.task.weight(job.device);
+        let (mut cells, mut shares) = (Vec::new(), Vec::with_capacity(self.jobs.len()));
+        for cell in self.places.chunk_by(|a, b| a.0 == b.0) {
+            let jobs = shares.len()..shares.len() + cell.len();
+            let own = &self.jobs[jobs.clone()];
+            let all: f64 = own.iter().map(weight).sum();
+            shares.extend(own.iter().map(|job| weight(job) / all));
+            cells.push(jobs);
+        }
+        (cells, shares)
+    }
+
+    /// Merges models that were averaged where they were trained.
+    fn finish_averaged(
+        mut self,
+        cells: &[Range<usize>],
+        averages: Averages,
+    ) -> Result<Vec<Option<CellTrained>>, Error> {
+        let (jobs, due) = (self.jobs, self.task.model_values);
+        let fits = averages.models.len() == cells.len()
+            && averages.models.iter().all(|model| model.len() == due)
+            && averages.losses.len() == jobs.len()
+            && averages.outputs.len() == jobs.len();
+        if !fits {
+            let reason = "averages of other cells than those that train".into();
+            return Err(Error::Learner { reason });
+        }
+        let mut outputs = averages.outputs.into_iter();
+        for (own, model) in cells.iter().zip(&averages.models) {
+            let (cell, _) = self.places[own.start];
+            let Some(trained) = &mut self.trained[cell as usize] else {
+                continue;
+            };
+            let weights = jobs[own.clone()]
+                .iter()
+                .map(|job| self.task.weight(job.device));
+            trained.fold.add(model, weights.sum());
+            trained
+                .losses
+                .extend(averages.losses[own.clone()].iter().copied().map(Some));
+            for (job, outputs) in jobs[own.clone()].iter().zip(outputs.by_ref()) {
+                if job.wants_outputs {
+                    trained.outputs.push((job.device, outputs));
+                }
+            }
+        }
+        Ok(self.trained)
+    }
+
     /// The result of a job is there. What was not asked for, or comes a second time, is passed over.
     fn take(&mut self, place: usize, result: Result<LocalUpdate, UpdateLost>) {
         let Some(Delivery::Open) = self.deliveries.get(place) else {

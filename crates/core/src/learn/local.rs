@@ -1,13 +1,15 @@
-//! Training and evaluating on this machine's cores.
+//! Training and evaluating on this machine: on its cores, or on a card.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
-use aerofed_data::{Dataset, Values};
-use aerofed_nn::{Engine, Examples, Inputs, Network, Sgd};
+use aerofed_data::Dataset;
+use aerofed_nn::Sgd;
 use rayon::prelude::*;
 
-use super::data::{Data, network_for};
+use super::data::Data;
+use super::engine::{Averages, Engine};
 use super::holdings::{DeviceSamples, Holdings};
 use super::{Devices, Evaluator, Job, LocalUpdate, Task, UpdateLost, batches};
 use crate::Error;
@@ -17,27 +19,22 @@ use crate::vocabulary::{DeviceId, Quality, UavId};
 
 /// Devices whose small batches are looked at in one go.
 const BLOCK: usize = 32;
-/// Jobs in one go for each worker: enough that nobody waits long for the last.
-const JOBS_A_WORKER: usize = 64;
-/// Models that are under way at the same time need no more than this.
-const MODELS_BYTES: usize = 64 << 20;
 
-/// What a scenario learns on this machine: its sizes, its devices, its evaluator, and the network behind them.
-pub(crate) struct CpuLearner {
+/// What a scenario learns on this machine: its sizes, its devices and its evaluator.
+pub(crate) struct LocalLearner {
     pub(crate) task: Task,
-    pub(crate) devices: CpuDevices,
-    pub(crate) evaluator: CpuEvaluator,
-    pub(crate) network: Network,
+    pub(crate) devices: LocalDevices,
+    pub(crate) evaluator: LocalEvaluator,
 }
 
-impl CpuLearner {
-    /// Divides the data and builds the network.
+impl LocalLearner {
+    /// Divides the data.
     pub(crate) fn new(
         scenario: &ValidScenario,
         data: &Data,
-        threads: usize,
+        engine: Arc<dyn Engine>,
     ) -> Result<Self, Error> {
-        let network = network_for(scenario, &data.train)?;
+        let network = engine.network();
         let held = Holdings::new(scenario, &data.train)?;
         let task = Task {
             parameters: network.parameter_count(),
@@ -48,10 +45,9 @@ impl CpuLearner {
             personal_samples: held.personal_counts(),
             small_batch: scenario.fitness.small_batch,
         };
-        let engine = Arc::new(Engine::new(network.clone(), threads));
         Ok(Self {
             task,
-            devices: CpuDevices {
+            devices: LocalDevices {
                 engine: engine.clone(),
                 train: data.train.clone(),
                 held: held.devices,
@@ -59,7 +55,7 @@ impl CpuLearner {
                 training: scenario.training.clone(),
                 seed: scenario.seed,
             },
-            evaluator: CpuEvaluator {
+            evaluator: LocalEvaluator {
                 engine,
                 train: data.train.clone(),
                 test: data.test.clone(),
@@ -68,19 +64,7 @@ impl CpuLearner {
                 training: scenario.training.clone(),
                 seed: scenario.seed,
             },
-            network,
         })
-    }
-}
-
-fn examples(set: &Dataset) -> Examples<'_> {
-    let inputs = match &set.inputs {
-        Values::Pixels(pixels) => Inputs::Pixels(pixels),
-        Values::Numbers(numbers) => Inputs::Numbers(numbers),
-    };
-    Examples {
-        inputs,
-        labels: &set.labels,
     }
 }
 
@@ -93,9 +77,9 @@ fn sgd(training: &Training) -> Sgd {
     }
 }
 
-/// Devices that train on this machine's cores, each on its own part of one data set.
-pub(crate) struct CpuDevices {
-    engine: Arc<Engine>,
+/// Devices that train on this machine, each on its own part of one data set.
+pub(crate) struct LocalDevices {
+    engine: Arc<dyn Engine>,
     train: Arc<Dataset>,
     /// Training samples of each device.
     held: DeviceSamples,
@@ -104,7 +88,7 @@ pub(crate) struct CpuDevices {
     seed: u64,
 }
 
-impl CpuDevices {
+impl LocalDevices {
     /// The samples on which a device compares models.
     fn small_batch(&self, device: DeviceId) -> Cow<'_, [u32]> {
         match self.held.of(device) {
@@ -116,15 +100,8 @@ impl CpuDevices {
         }
     }
 
-    /// How many jobs are trained in one go.
-    fn jobs_at_once(&self) -> usize {
-        let workers = self.engine.threads();
-        let model_bytes = size_of::<f32>() * self.engine.network().parameter_count();
-        let affordable = MODELS_BYTES / model_bytes.max(1);
-        affordable.clamp(4 * workers, JOBS_A_WORKER * workers)
-    }
-
-    fn train_some(&self, jobs: &[Job]) -> Result<Vec<LocalUpdate>, Error> {
+    /// The mini-batches of jobs, one after the other, and how large they are.
+    fn draw(&self, jobs: &[Job]) -> Vec<(Vec<u32>, usize)> {
         let (held, seed, size) = (&self.held, self.seed, self.training.batch_size);
         let draw = |job: &Job| {
             let id = u64::from(job.device.0);
@@ -133,11 +110,17 @@ impl CpuDevices {
             let order = batches::draw(&held, size, job.local_iterations, &mut rng);
             (order, size.min(held.len()))
         };
-        let orders: Vec<(Vec<u32>, usize)> = jobs.par_iter().map(draw).collect();
-        let work: Vec<aerofed_nn::Job> = jobs
-            .iter()
-            .zip(&orders)
-            .map(|(job, (order, batch_size))| aerofed_nn::Job {
+        jobs.par_iter().map(draw).collect()
+    }
+
+    /// Jobs as engines take them.
+    fn work<'a>(
+        &self,
+        jobs: &[Job<'a>],
+        drawn: &'a [(Vec<u32>, usize)],
+    ) -> Vec<aerofed_nn::Job<'a>> {
+        let work =
+            |(job, (order, batch_size)): (&Job<'a>, &'a (Vec<u32>, usize))| aerofed_nn::Job {
                 start: job.start,
                 order,
                 batch_size: *batch_size,
@@ -146,9 +129,13 @@ impl CpuDevices {
                     adversarial_epsilon: job.local.adversarial_epsilon as f32,
                     ..sgd(&self.training)
                 },
-            })
-            .collect();
-        let trained = self.engine.train(&examples(&self.train), &work)?;
+            };
+        jobs.iter().zip(drawn).map(work).collect()
+    }
+
+    fn train_some(&self, jobs: &[Job]) -> Result<Vec<LocalUpdate>, Error> {
+        let drawn = self.draw(jobs);
+        let trained = self.engine.train(&self.train, &self.work(jobs, &drawn))?;
         let wanting = jobs.iter().zip(&trained);
         let wanting = wanting.filter(|(job, _)| job.wants_outputs);
         let small: Vec<(&[f32], Cow<[u32]>)> = wanting
@@ -158,7 +145,7 @@ impl CpuDevices {
             .iter()
             .map(|(model, own)| (*model, &own[..]))
             .collect();
-        let outputs = self.engine.outputs(&examples(&self.train), &asked)?;
+        let outputs = self.engine.outputs(&self.train, &asked)?;
         let mut outputs = outputs.into_iter();
         let update = |(job, trained): (&Job, aerofed_nn::Update)| LocalUpdate {
             weights: trained.weights,
@@ -172,19 +159,41 @@ impl CpuDevices {
     }
 }
 
-impl Devices for CpuDevices {
+impl Devices for LocalDevices {
     fn train(
         &mut self,
         jobs: &[Job],
         deliver: &mut dyn FnMut(usize, Result<LocalUpdate, UpdateLost>),
     ) -> Result<(), Error> {
-        let at_once = self.jobs_at_once();
+        let at_once = self.engine.jobs_at_once();
         for (block, some) in jobs.chunks(at_once).enumerate() {
             for (place, update) in (block * at_once..).zip(self.train_some(some)?) {
                 deliver(place, Ok(update));
             }
         }
         Ok(())
+    }
+
+    fn train_and_average(
+        &mut self,
+        jobs: &[Job],
+        cells: &[Range<usize>],
+        shares: &[f64],
+    ) -> Result<Option<Averages>, Error> {
+        let drawn = self.draw(jobs);
+        let small = |job: &Job| match job.wants_outputs {
+            true => self.small_batch(job.device),
+            false => Cow::default(),
+        };
+        let small: Vec<Cow<[u32]>> = jobs.iter().map(small).collect();
+        let asked: Vec<&[u32]> = small.iter().map(|own| &own[..]).collect();
+        let work = self.work(jobs, &drawn);
+        self.engine
+            .train_and_average(&self.train, &work, &asked, cells, shares)
+    }
+
+    fn averages(&self) -> bool {
+        self.engine.averages()
     }
 
     fn softmax_outputs(
@@ -213,7 +222,7 @@ impl Devices for CpuDevices {
             .zip(&samples)
             .map(|((model, _), (samples, _))| (asked[*model].0, &samples[..]))
             .collect();
-        let outputs = self.engine.outputs(&examples(&self.train), &models)?;
+        let outputs = self.engine.outputs(&self.train, &models)?;
         let classes = self.engine.network().classes();
         let mut rows: Vec<Vec<Vec<f32>>> = vec![Vec::new(); asked.len()];
         for (((model, _), (_, ends)), outputs) in blocks.into_iter().zip(&samples).zip(&outputs) {
@@ -227,9 +236,9 @@ impl Devices for CpuDevices {
     }
 }
 
-/// The controller's looks and the UAVs' own models, on this machine's cores.
-pub(crate) struct CpuEvaluator {
-    engine: Arc<Engine>,
+/// The controller's looks and the UAVs' own models, on this machine.
+pub(crate) struct LocalEvaluator {
+    engine: Arc<dyn Engine>,
     train: Arc<Dataset>,
     test: Arc<Dataset>,
     /// Training samples of each UAV's own.
@@ -240,20 +249,21 @@ pub(crate) struct CpuEvaluator {
     seed: u64,
 }
 
-impl Evaluator for CpuEvaluator {
+impl Evaluator for LocalEvaluator {
     fn first_model(&mut self) -> Result<Vec<f32>, Error> {
         let mut rng = stream(self.seed, Stream::ModelInit, 0, 0);
         Ok(self.engine.network().init(&mut rng))
     }
 
     fn test(&mut self, model: &[f32]) -> Result<Quality, Error> {
-        let set = examples(&self.test);
-        Ok(self.engine.evaluate(&set, model, None)?.into())
+        Ok(self.engine.evaluate(&self.test, model, None)?.into())
     }
 
     fn probe(&mut self, model: &[f32]) -> Result<Quality, Error> {
-        let set = examples(&self.train);
-        Ok(self.engine.evaluate(&set, model, Some(&self.probe))?.into())
+        let probe = self
+            .engine
+            .evaluate(&self.train, model, Some(&self.probe))?;
+        Ok(probe.into())
     }
 
     fn personal_models(
@@ -281,7 +291,7 @@ impl Evaluator for CpuEvaluator {
                 sgd: sgd(&self.training),
             })
             .collect();
-        let trained = self.engine.train(&examples(&self.train), &jobs)?;
+        let trained = self.engine.train(&self.train, &jobs)?;
         Ok(trained.into_iter().map(|update| update.weights).collect())
     }
 }
