@@ -6,8 +6,10 @@
 #![allow(unsafe_code)]
 
 use super::conv_weight_grad::reduce;
-use super::simd::{self, Group, Simd, Task};
-use super::{ConvShape, is_wide, with_size};
+use super::rows::{Cut, Visit, each_vector};
+use super::simd::{self, Simd, Task, load_mask};
+use super::spread::Winner;
+use super::{ConvShape, SLACK, is_wide, split, with_size};
 use crate::isa::Isa;
 use std::ops::Range;
 
@@ -26,7 +28,7 @@ pub(crate) fn selects_winners(isa: Isa, shape: &ConvShape) -> bool {
 #[allow(clippy::too_many_arguments)] // a kernel's operands are what it is
 pub(crate) fn conv_weight_grad_pooled(
     isa: Isa,
-    group: Group,
+    samples: usize,
     shape: &ConvShape,
     input: &[f32],
     after: &[f32],
@@ -34,125 +36,178 @@ pub(crate) fn conv_weight_grad_pooled(
     rows: Range<usize>,
     gradient: &mut [f32],
 ) {
-    let lanes = group.lanes();
-    let windows = shape.filters * (shape.out_height / 2) * (shape.out_width / 2);
-    assert!(selects_winners(isa, shape) && rows.end <= shape.out_height);
+    let cut = Cut::new(shape.out_width / 2, samples);
+    let windows = shape.filters * (shape.out_height / 2);
+    shape.check();
+    assert!(selects_winners(isa, shape) && shape.input.parity && rows.end <= shape.out_height);
     assert!(rows.start.is_multiple_of(2) && rows.end.is_multiple_of(2));
-    assert!(input.len() >= shape.input.vectors() * lanes);
-    assert!(after.len() >= windows * lanes && masks.len() >= windows * 8);
+    assert!(input.len() >= shape.input.positions() * samples + SLACK);
+    assert!(after.len() >= windows * cut.values + SLACK);
+    assert!(masks.len() >= windows * cut.blocks() * 8);
     assert!(gradient.len() >= shape.weights());
-    assert!(shape.out_height + shape.kernel <= shape.input.height + 2 * shape.input.halo + 1);
-    assert!(shape.out_width + shape.kernel <= shape.input.row() + 1);
     let task = PooledWeightGrad {
         shape,
+        samples,
+        cut,
         input,
         after,
         masks,
-        rows,
+        rows: rows.start / 2..rows.end / 2,
         gradient,
     };
-    simd::run(isa, group, task);
+    simd::run(isa, task);
 }
 
 struct PooledWeightGrad<'a> {
     shape: &'a ConvShape,
+    samples: usize,
+    cut: Cut,
     input: &'a [f32],
     after: &'a [f32],
     masks: &'a [u8],
+    /// Of windows.
     rows: Range<usize>,
     gradient: &'a mut [f32],
 }
 
+/// Filters of a register tile: what they share are the loads, most of which cross a cache line where the samples are
+/// not 16. Each needs two mask registers of seven.
+const FILTERS: usize = 3;
+
 impl Task for PooledWeightGrad<'_> {
     #[inline(always)]
-    unsafe fn run<S: Simd, const G: usize>(mut self) {
+    unsafe fn run<S: Simd>(mut self) {
         // Narrow instruction sets never come here; leaving them out keeps the program small.
         if !S::WIDE {
             return;
         }
-        for channel in 0..self.shape.input.channels {
-            for filter in 0..self.shape.filters {
-                // SAFETY: the caller vouches for the instruction set; `conv_weight_grad_pooled` checked the lengths.
-                unsafe {
-                    with_size!(self.shape.kernel, if S::WIDE { LARGEST } else { 0 }, [1, 2, 3, 4, 5], K => self.tile::<S, G, K>(filter, channel));
-                }
+        for (filter, count) in split(self.shape.filters, FILTERS) {
+            // SAFETY: the caller vouches for the instruction set; `conv_weight_grad_pooled` checked the lengths.
+            unsafe {
+                with_size!(self.shape.kernel, if S::WIDE { LARGEST } else { 0 }, [1, 2, 3, 4, 5], K => {
+                    with_size!(count, FILTERS, [1, 2, 3], F => self.filters::<S, K, F>(filter));
+                });
             }
         }
     }
 }
 
 impl PooledWeightGrad<'_> {
-    /// All `K` x `K` weights between a filter and a channel.
+    /// All weights of `F` filters.
     #[inline(always)]
-    unsafe fn tile<S: Simd, const G: usize, const K: usize>(
-        &mut self,
-        filter: usize,
-        channel: usize,
-    ) {
-        let shape = self.shape;
-        let (width, row) = (shape.out_width / 2, shape.input.row() * G);
-        // SAFETY: as in `run`; a window at an even place reaches `K + 1` rows and columns of the input.
-        unsafe {
-            let mut sums = [[S::splat(0.0); K]; K];
-            let plane = self.input.as_ptr().add(channel * shape.input.plane() * G);
-            for y in self.rows.start / 2..self.rows.end / 2 {
-                let first = (filter * (shape.out_height / 2) + y) * width;
-                let mut mask = self.masks.as_ptr().add(first * 8).cast::<[u8; 8]>();
-                let mut after = self.after.as_ptr().add(first * G);
-                let mut from = plane.add(2 * y * row);
-                for _ in 0..width {
-                    let bits = u64::from_le_bytes(mask.read());
-                    let (second, third, fourth) = (bits >> 16, bits >> 32, bits >> 48);
-                    let right = (second | fourth) as u16;
-                    let lower = (third | fourth) as u16;
-                    let live = (bits | second | third | fourth) as u16;
-                    let value = S::keep(live, S::load(after));
-                    let mut above = columns::<S, G, K>(from, right);
-                    for ky in 0..K {
-                        let below = columns::<S, G, K>(from.add((ky + 1) * row), right);
-                        for kx in 0..K {
-                            let seen = S::select(lower, below[kx], above[kx]);
-                            sums[ky][kx] = S::fma(value, seen, sums[ky][kx]);
-                        }
-                        above = below;
-                    }
-                    mask = mask.add(1);
-                    after = after.add(G);
-                    from = from.add(2 * G);
+    unsafe fn filters<S: Simd, const K: usize, const F: usize>(&mut self, filter: usize) {
+        let (shape, samples, cut) = (self.shape, self.samples, self.cut);
+        let plane = shape.out_height / 2;
+        for channel in 0..shape.input.channels {
+            for ky in 0..K {
+                let first = channel * shape.input.plane() + ky * shape.input.row();
+                // SAFETY: as in `run`; a window at an even place reaches `K + 1` rows and columns of the input.
+                let sums = unsafe {
+                    let operands: Operands<K, F> = Operands {
+                        input: self.input.as_ptr().add(first * samples),
+                        row: shape.input.row() * samples,
+                        right: shape.input.column(1) * samples,
+                        samples,
+                        after: self.after.as_ptr().add(filter * plane * cut.values),
+                        after_plane: plane * cut.values,
+                        values: cut.values,
+                        masks: self.masks.as_ptr().add(filter * plane * cut.blocks() * 8),
+                        mask_plane: plane * cut.blocks() * 8,
+                        blocks: cut.blocks(),
+                    };
+                    let sums = [[S::splat(0.0); K]; F];
+                    each_vector::<S, _>(cut, self.rows.clone(), 0, &operands, sums)
+                };
+                let place =
+                    |f: usize| (((filter + f) * shape.input.channels + channel) * K + ky) * K;
+                let mut totals = [[0.0; K]; F];
+                for (f, totals) in totals.iter_mut().enumerate() {
+                    totals.copy_from_slice(&self.gradient[place(f)..place(f) + K]);
                 }
-            }
-            let at = (filter * shape.input.channels + channel) * K * K;
-            let mut totals = [[0.0; K]; K];
-            for (ky, totals) in totals.iter_mut().enumerate() {
-                totals.copy_from_slice(&self.gradient[at + ky * K..at + (ky + 1) * K]);
-            }
-            reduce::<S, K, K>(&sums, &mut totals);
-            for (ky, totals) in totals.iter().enumerate() {
-                self.gradient[at + ky * K..at + (ky + 1) * K].copy_from_slice(totals);
+                // SAFETY: as above.
+                unsafe { reduce::<S, F, K>(sums, &mut totals) };
+                for (f, totals) in totals.iter().enumerate() {
+                    self.gradient[place(f)..place(f) + K].copy_from_slice(totals);
+                }
             }
         }
     }
 }
 
-/// `K` inputs of a row, each lane's from its own column of the window.
-///
-/// # Safety
-/// `from` must be the first of `K + 1` vectors.
-#[inline(always)]
-unsafe fn columns<S: Simd, const G: usize, const K: usize>(
-    from: *const f32,
-    right: u16,
-) -> [S::V; K] {
-    // SAFETY: the caller vouches for the pointer.
-    unsafe {
-        let mut columns = [S::splat(0.0); K];
-        for kx in 0..K {
-            columns[kx] = S::select(
-                right,
-                S::load(from.add((kx + 1) * G)),
-                S::load(from.add(kx * G)),
-            );
+/// Where the operands of a register tile lie: the weights of a row of the kernel, of `F` filters.
+struct Operands<const K: usize, const F: usize> {
+    input: *const f32,
+    /// From one row to the next.
+    row: usize,
+    /// From the even columns to the odd ones.
+    right: usize,
+    samples: usize,
+    after: *const f32,
+    after_plane: usize,
+    values: usize,
+    masks: *const u8,
+    mask_plane: usize,
+    blocks: usize,
+}
+
+impl<S: Simd, const K: usize, const F: usize> Visit<S> for Operands<K, F> {
+    type Sums = [[S::V; K]; F];
+
+    #[inline(always)]
+    unsafe fn vector<const JOINED: bool>(
+        &self,
+        mut sums: Self::Sums,
+        row: usize,
+        offset: usize,
+    ) -> Self::Sums {
+        // SAFETY: as in `filters`; `JOINED` reads the row of windows after this one, which is there.
+        unsafe {
+            let mut values = [S::splat(0.0); F];
+            let (mut right, mut lower) = ([0; F], [0; F]);
+            for f in 0..F {
+                let mask = self
+                    .masks
+                    .add(f * self.mask_plane + 8 * (row * self.blocks + offset / 16));
+                let after = self
+                    .after
+                    .add(f * self.after_plane + row * self.values + offset);
+                let part = |part: usize| {
+                    let bits = load_mask::<S>(mask.add(2 * part));
+                    match JOINED {
+                        true => bits | load_mask::<S>(mask.add(8 * self.blocks + 2 * part)) << 8,
+                        false => bits,
+                    }
+                };
+                let value = match JOINED {
+                    true => S::load_two(after, after.add(self.values)),
+                    false => S::load(after),
+                };
+                values[f] = S::keep(part(Winner::LIVE), value);
+                right[f] = part(Winner::RIGHT);
+                lower[f] = part(Winner::LOWER);
+            }
+            // Pointers that follow from one another are all kept where the compiler sees it: too many.
+            let upper = S::opaque(self.input.add(2 * row * self.row + offset));
+            let load = |column: usize, down: usize| {
+                let at = upper.add(column / 2 * self.samples + column % 2 * self.right + down);
+                match JOINED {
+                    true => S::load_two(at, at.add(2 * self.row)),
+                    false => S::load(at),
+                }
+            };
+            let mut left = [S::splat(0.0); F];
+            for column in 0..K + 1 {
+                let (above, below) = (load(column, 0), load(column, self.row));
+                for f in 0..F {
+                    let seen = S::select(lower[f], below, above);
+                    if column > 0 {
+                        let seen = S::select(right[f], seen, left[f]);
+                        sums[f][column - 1] = S::fma(values[f], seen, sums[f][column - 1]);
+                    }
+                    left[f] = seen;
+                }
+            }
         }
-        columns
+        sums
     }
 }
