@@ -75,6 +75,22 @@ impl Engine {
     /// # Errors
     /// When examples, weights, indices or labels do not fit the network. Nothing is trained then.
     pub fn train(&self, examples: &Examples, jobs: &[Job]) -> Result<Vec<Update>, Error> {
+        let mut updates = Vec::new();
+        self.train_into(examples, jobs, &mut updates)?;
+        Ok(updates)
+    }
+
+    /// The same into `updates`, whose vectors are used again: weights by the megabyte are slow to come by.
+    ///
+    /// # Errors
+    /// As [`Engine::train`]; `updates` is then as it was.
+    pub fn train_into(
+        &self,
+        examples: &Examples,
+        jobs: &[Job],
+        updates: &mut Vec<Update>,
+    ) -> Result<(), Error> {
+        self.isa()?;
         examples.check(&self.network)?;
         for job in jobs {
             job.check(&self.network, examples)?;
@@ -82,9 +98,12 @@ impl Engine {
         // The longest first: a long job taken last would leave the other cores waiting for it.
         let mut order: Vec<usize> = (0..jobs.len()).collect();
         order.sort_by_key(|&index| std::cmp::Reverse(jobs[index].order.len()));
-        self.spread(&order, |worker, index| {
-            worker.train(&self.plan, examples, &jobs[index])
-        })
+        let used = Mutex::new(std::mem::take(updates));
+        *updates = self.spread(&order, |worker, index| {
+            let weights = lock(&used).pop().map_or_else(Vec::new, |used| used.weights);
+            worker.train(&self.plan, examples, &jobs[index], weights)
+        })?;
+        Ok(())
     }
 
     /// Loss and accuracy over `indices`, or over all examples.

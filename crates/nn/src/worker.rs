@@ -69,8 +69,15 @@ impl Worker {
         }
     }
 
-    /// Trains one job; all it allocates is the weights it returns.
-    pub(crate) fn train(&mut self, plan: &Plan, examples: &Examples, job: &Job) -> Update {
+    /// Trains one job and returns its weights in a vector that is given: it allocates if that has no room for them, and
+    /// nothing else.
+    pub(crate) fn train(
+        &mut self,
+        plan: &Plan,
+        examples: &Examples,
+        job: &Job,
+        mut weights: Vec<f32>,
+    ) -> Update {
         plan.import(job.start, &mut self.weights);
         if job.sgd.momentum > 0.0 {
             self.velocity.resize(plan.parameters, 0.0);
@@ -93,7 +100,7 @@ impl Worker {
             };
             lanes::descend(self.isa, step);
         }
-        let mut weights = vec![0.0; job.start.len()];
+        weights.resize(job.start.len(), 0.0);
         plan.export(&self.weights, &mut weights);
         Update {
             weights,

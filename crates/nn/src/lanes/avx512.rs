@@ -76,6 +76,7 @@ impl Simd for Avx512 {
         _mm256_storeu_ps(high, _mm512_extractf32x8_ps::<1>(value));
     }
     #[inline(always)]
+    #[allow(clippy::pointers_in_nomem_asm_block)] // nothing is read there
     fn opaque(mut pointer: *const f32) -> *const f32 {
         // SAFETY: no instruction at all.
         unsafe {

@@ -188,15 +188,12 @@ impl<S: Simd, const R: usize> Visit<S> for Pair<'_, R> {
         unsafe {
             let from = self.input.add(2 * row * below + offset);
             let sums = self.tile::<S, 4, true, JOINED>(from);
-            let live_lanes = match JOINED {
-                true => first_lanes(self.cut.tail()) * 0x101,
-                false => first_lanes(self.cut.values - offset),
-            };
+            let own = self.cut.own_lanes::<JOINED>(offset);
             let zero = S::splat(0.0);
             for (r, sums) in sums.iter().enumerate() {
                 let [a, b, c, d] = *sums;
                 let largest = S::max(S::max(a, b), S::max(c, d));
-                let live = S::greater(largest, zero) & live_lanes;
+                let live = S::greater(largest, zero) & own;
                 // The first of equals.
                 let (a, b, c) = (
                     S::equal(a, largest),

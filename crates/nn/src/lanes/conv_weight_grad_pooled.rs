@@ -9,7 +9,7 @@ use super::conv_weight_grad::reduce;
 use super::rows::{Cut, Visit, each_vector};
 use super::simd::{self, Simd, Task, load_mask};
 use super::spread::Winner;
-use super::{ConvShape, SLACK, is_wide, split, with_size};
+use super::{ConvShape, SLACK, is_wide, split};
 use crate::isa::Isa;
 use std::ops::Range;
 
@@ -70,9 +70,12 @@ struct PooledWeightGrad<'a> {
     gradient: &'a mut [f32],
 }
 
-/// Filters of a register tile: what they share are the loads, most of which cross a cache line where the samples are
-/// not 16. Each needs two mask registers of seven.
-const FILTERS: usize = 3;
+/// Filters of a register tile, which share its loads: most of them cross a cache line where samples are not 16. Each
+/// filter needs two mask registers of seven, and a register for each of its weights: all of them in a small kernel, a
+/// row of them in a large one.
+const fn tile_filters(kernel: usize) -> usize {
+    if kernel <= 3 { 2 } else { 3 }
+}
 
 impl Task for PooledWeightGrad<'_> {
     #[inline(always)]
@@ -81,61 +84,77 @@ impl Task for PooledWeightGrad<'_> {
         if !S::WIDE {
             return;
         }
-        for (filter, count) in split(self.shape.filters, FILTERS) {
+        for (filter, count) in split(self.shape.filters, tile_filters(self.shape.kernel)) {
             // SAFETY: the caller vouches for the instruction set; `conv_weight_grad_pooled` checked the lengths.
             unsafe {
-                with_size!(self.shape.kernel, if S::WIDE { LARGEST } else { 0 }, [1, 2, 3, 4, 5], K => {
-                    with_size!(count, FILTERS, [1, 2, 3], F => self.filters::<S, K, F>(filter));
-                });
+                match (self.shape.kernel, count) {
+                    (1, 1) => self.filters::<S, 1, 1, 1>(filter),
+                    (1, _) => self.filters::<S, 1, 2, 2>(filter),
+                    (2, 1) => self.filters::<S, 2, 1, 2>(filter),
+                    (2, _) => self.filters::<S, 2, 2, 4>(filter),
+                    (3, 1) => self.filters::<S, 3, 1, 3>(filter),
+                    (3, _) => self.filters::<S, 3, 2, 6>(filter),
+                    (4, 1) => self.filters::<S, 4, 1, 1>(filter),
+                    (4, 2) => self.filters::<S, 4, 2, 2>(filter),
+                    (4, _) => self.filters::<S, 4, 3, 3>(filter),
+                    (_, 1) => self.filters::<S, 5, 1, 1>(filter),
+                    (_, 2) => self.filters::<S, 5, 2, 2>(filter),
+                    (_, _) => self.filters::<S, 5, 3, 3>(filter),
+                }
             }
         }
     }
 }
 
 impl PooledWeightGrad<'_> {
-    /// All weights of `F` filters.
+    /// All weights of `F` filters with a kernel of side `K`, `N / F` rows of it at a time.
     #[inline(always)]
-    unsafe fn filters<S: Simd, const K: usize, const F: usize>(&mut self, filter: usize) {
+    unsafe fn filters<S: Simd, const K: usize, const F: usize, const N: usize>(
+        &mut self,
+        filter: usize,
+    ) {
         let (shape, samples, cut) = (self.shape, self.samples, self.cut);
         let plane = shape.out_height / 2;
+        let rows = const { N / F };
         for channel in 0..shape.input.channels {
-            for ky in 0..K {
+            for ky in (0..K).step_by(rows) {
                 let first = channel * shape.input.plane() + ky * shape.input.row();
                 // SAFETY: as in `run`; a window at an even place reaches `K + 1` rows and columns of the input.
                 let sums = unsafe {
-                    let operands: Operands<K, F> = Operands {
+                    let operands: Operands<K, F, N> = Operands {
                         input: self.input.as_ptr().add(first * samples),
                         row: shape.input.row() * samples,
                         right: shape.input.column(1) * samples,
                         samples,
                         after: self.after.as_ptr().add(filter * plane * cut.values),
                         after_plane: plane * cut.values,
-                        values: cut.values,
+                        cut,
                         masks: self.masks.as_ptr().add(filter * plane * cut.blocks() * 8),
                         mask_plane: plane * cut.blocks() * 8,
-                        blocks: cut.blocks(),
                     };
-                    let sums = [[S::splat(0.0); K]; F];
+                    let sums = [[S::splat(0.0); K]; N];
                     each_vector::<S, _>(cut, self.rows.clone(), 0, &operands, sums)
                 };
-                let place =
-                    |f: usize| (((filter + f) * shape.input.channels + channel) * K + ky) * K;
-                let mut totals = [[0.0; K]; F];
-                for (f, totals) in totals.iter_mut().enumerate() {
-                    totals.copy_from_slice(&self.gradient[place(f)..place(f) + K]);
+                let place = |n: usize| {
+                    let (filter, ky) = (filter + n / rows, ky + n % rows);
+                    ((filter * shape.input.channels + channel) * K + ky) * K
+                };
+                let mut totals = [[0.0; K]; N];
+                for (n, totals) in totals.iter_mut().enumerate() {
+                    totals.copy_from_slice(&self.gradient[place(n)..place(n) + K]);
                 }
                 // SAFETY: as above.
-                unsafe { reduce::<S, F, K>(sums, &mut totals) };
-                for (f, totals) in totals.iter().enumerate() {
-                    self.gradient[place(f)..place(f) + K].copy_from_slice(totals);
+                unsafe { reduce::<S, N, K>(sums, &mut totals) };
+                for (n, totals) in totals.iter().enumerate() {
+                    self.gradient[place(n)..place(n) + K].copy_from_slice(totals);
                 }
             }
         }
     }
 }
 
-/// Where the operands of a register tile lie: the weights of a row of the kernel, of `F` filters.
-struct Operands<const K: usize, const F: usize> {
+/// Where the operands of a register tile lie.
+struct Operands<const K: usize, const F: usize, const N: usize> {
     input: *const f32,
     /// From one row to the next.
     row: usize,
@@ -144,14 +163,13 @@ struct Operands<const K: usize, const F: usize> {
     samples: usize,
     after: *const f32,
     after_plane: usize,
-    values: usize,
+    cut: Cut,
     masks: *const u8,
     mask_plane: usize,
-    blocks: usize,
 }
 
-impl<S: Simd, const K: usize, const F: usize> Visit<S> for Operands<K, F> {
-    type Sums = [[S::V; K]; F];
+impl<S: Simd, const K: usize, const F: usize, const N: usize> Visit<S> for Operands<K, F, N> {
+    type Sums = [[S::V; K]; N];
 
     #[inline(always)]
     unsafe fn vector<const JOINED: bool>(
@@ -160,6 +178,7 @@ impl<S: Simd, const K: usize, const F: usize> Visit<S> for Operands<K, F> {
         row: usize,
         offset: usize,
     ) -> Self::Sums {
+        let (rows, blocks) = (const { N / F }, self.cut.blocks());
         // SAFETY: as in `filters`; `JOINED` reads the row of windows after this one, which is there.
         unsafe {
             let mut values = [S::splat(0.0); F];
@@ -167,44 +186,49 @@ impl<S: Simd, const K: usize, const F: usize> Visit<S> for Operands<K, F> {
             for f in 0..F {
                 let mask = self
                     .masks
-                    .add(f * self.mask_plane + 8 * (row * self.blocks + offset / 16));
-                let after = self
-                    .after
-                    .add(f * self.after_plane + row * self.values + offset);
+                    .add(f * self.mask_plane + 8 * (row * blocks + offset / 16));
                 let part = |part: usize| {
                     let bits = load_mask::<S>(mask.add(2 * part));
                     match JOINED {
-                        true => bits | load_mask::<S>(mask.add(8 * self.blocks + 2 * part)) << 8,
+                        true => bits | load_mask::<S>(mask.add(8 * blocks + 2 * part)) << 8,
                         false => bits,
                     }
                 };
+                right[f] = part(Winner::RIGHT);
+                lower[f] = part(Winner::LOWER);
+                let after = f * self.after_plane + row * self.cut.values + offset;
+                let after = self.after.add(after);
                 let value = match JOINED {
-                    true => S::load_two(after, after.add(self.values)),
+                    true => S::load_two(after, after.add(self.cut.values)),
                     false => S::load(after),
                 };
                 values[f] = S::keep(part(Winner::LIVE), value);
-                right[f] = part(Winner::RIGHT);
-                lower[f] = part(Winner::LOWER);
             }
             // Pointers that follow from one another are all kept where the compiler sees it: too many.
             let upper = S::opaque(self.input.add(2 * row * self.row + offset));
             let load = |column: usize, down: usize| {
-                let at = upper.add(column / 2 * self.samples + column % 2 * self.right + down);
+                let at = column / 2 * self.samples + column % 2 * self.right + down * self.row;
+                let at = upper.add(at);
                 match JOINED {
                     true => S::load_two(at, at.add(2 * self.row)),
                     false => S::load(at),
                 }
             };
-            let mut left = [S::splat(0.0); F];
+            let mut left = [S::splat(0.0); N];
             for column in 0..K + 1 {
-                let (above, below) = (load(column, 0), load(column, self.row));
-                for f in 0..F {
-                    let seen = S::select(lower[f], below, above);
-                    if column > 0 {
-                        let seen = S::select(right[f], seen, left[f]);
-                        sums[f][column - 1] = S::fma(values[f], seen, sums[f][column - 1]);
+                let mut above = load(column, 0);
+                for ky in 0..rows {
+                    let below = load(column, ky + 1);
+                    for f in 0..F {
+                        let n = f * rows + ky;
+                        let seen = S::select(lower[f], below, above);
+                        if column > 0 {
+                            let seen = S::select(right[f], seen, left[n]);
+                            sums[n][column - 1] = S::fma(values[f], seen, sums[n][column - 1]);
+                        }
+                        left[n] = seen;
                     }
-                    left[f] = seen;
+                    above = below;
                 }
             }
         }

@@ -122,9 +122,13 @@ impl<T: Value> Task for Gather<'_, T> {
                         let to = columns.as_mut_ptr().cast::<f32>().add(half * S::LANES);
                         S::transpose(&rows, to, 16);
                     }
-                    for (column, from) in columns.iter().enumerate().take(S::LANES) {
-                        let to = self.map.as_mut_ptr().add(place(x + column));
+                    let mut to = self.map.as_mut_ptr().add(place(x));
+                    let mut next = self.map.as_mut_ptr().add(place(x + 1));
+                    for from in columns.iter().take(S::LANES) {
                         copy_column::<S>(from.as_ptr(), samples, to);
+                        // With columns apart by parity, two columns on is one place on.
+                        let step = if layout.parity { to } else { next };
+                        (to, next) = (next, step.wrapping_add(samples));
                     }
                 }
             }

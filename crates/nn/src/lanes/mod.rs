@@ -46,6 +46,21 @@ pub(crate) use update::{Step, descend};
 
 use crate::isa::Isa;
 
+/// Calls a kernel with its tile size as a constant: `with_size!(size, most, [1, 2, 3], N => kernel::<N>())`.
+/// Sizes above `most`, a constant, are not compiled: few of them fit an instruction set with few registers.
+macro_rules! with_size {
+    ($size:expr, $most:expr, [$($value:literal),+], $name:ident => $call:expr) => {
+        match $size {
+            $($value if const { $value <= $most } => {
+                const $name: usize = $value;
+                if const { $value <= $most } { $call }
+            })+
+            _ => unreachable!("split() gives no other size"),
+        }
+    };
+}
+use with_size;
+
 /// Samples that go through the network together, at most.
 pub(crate) const GROUP: usize = 16;
 
@@ -133,15 +148,7 @@ impl ConvShape {
         let mut rest = packed;
         for (start, size) in split(self.filters, tile_channels(is_wide(isa))) {
             let (block, next) = rest.split_at_mut(size * taps);
-            for (filter, row) in weights[start * taps..]
-                .chunks_exact(taps)
-                .take(size)
-                .enumerate()
-            {
-                for (to, from) in block.iter_mut().skip(filter).step_by(size).zip(row) {
-                    *to = *from;
-                }
-            }
+            side_by_side(&weights[start * taps..], taps, size, block);
             rest = next;
         }
     }
@@ -154,16 +161,25 @@ impl ConvShape {
             let (block, next) = rest.split_at_mut(size * taps * self.filters);
             for (filter, block) in block.chunks_exact_mut(size * taps).enumerate() {
                 let first = (filter * self.input.channels + start) * taps;
-                for channel in 0..size {
-                    let row = &weights[first + channel * taps..][..taps];
-                    for (to, from) in block.iter_mut().skip(channel).step_by(size).zip(row) {
-                        *to = *from;
-                    }
-                }
+                side_by_side(&weights[first..], taps, size, block);
             }
             rest = next;
         }
     }
+}
+
+/// Turns `count` rows of `length` values: `to` is `[value][row]`.
+fn side_by_side(rows: &[f32], length: usize, count: usize, to: &mut [f32]) {
+    with_size!(count, 10, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], N => {
+        // The count as a constant, and rows of known length: this is done in every step.
+        let mut from = [&rows[..length]; N];
+        for (row, from) in from.iter_mut().enumerate() {
+            *from = &rows[row * length..][..length];
+        }
+        for (at, to) in to.as_chunks_mut::<N>().0.iter_mut().enumerate().take(length) {
+            *to = from.map(|row| row[at]);
+        }
+    });
 }
 
 /// Whether the instruction set has registers for the larger tiles ([`simd::Simd::WIDE`]).
@@ -190,21 +206,6 @@ fn split(count: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
         (start, size + usize::from(block < longer))
     })
 }
-
-/// Calls a kernel with its tile size as a constant: `with_size!(size, most, [1, 2, 3], N => kernel::<N>())`.
-/// Sizes above `most`, a constant, are not compiled: few of them fit an instruction set with few registers.
-macro_rules! with_size {
-    ($size:expr, $most:expr, [$($value:literal),+], $name:ident => $call:expr) => {
-        match $size {
-            $($value if const { $value <= $most } => {
-                const $name: usize = $value;
-                if const { $value <= $most } { $call }
-            })+
-            _ => unreachable!("split() gives no other size"),
-        }
-    };
-}
-use with_size;
 
 #[cfg(test)]
 mod tests {

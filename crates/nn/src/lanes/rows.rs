@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::MapLayout;
-use super::simd::{Simd, store_within};
+use super::simd::{Simd, first_lanes, store_within};
 use std::ops::Range;
 
 /// How a row of so many values is cut.
@@ -42,6 +42,15 @@ impl Cut {
     #[inline(always)]
     pub(super) fn tail(self) -> usize {
         self.values.saturating_sub(16 * self.own())
+    }
+
+    /// Lanes of a vector that are of the row, or of the two rows.
+    #[inline(always)]
+    pub(super) fn own_lanes<const JOINED: bool>(self, offset: usize) -> u16 {
+        match JOINED {
+            true => first_lanes(self.tail()) * 0x101,
+            false => first_lanes(self.values - offset),
+        }
     }
 }
 

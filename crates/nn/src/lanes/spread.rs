@@ -259,13 +259,13 @@ impl Spread<'_> {
             for block in 0..self.cut.blocks() {
                 for half in 0..16 / S::LANES {
                     let at = 16 * block + half * S::LANES;
-                    let value = match at < self.cut.values {
-                        true => S::load(from.add(at)),
-                        false => S::splat(0.0),
-                    };
+                    if at >= self.cut.values {
+                        continue;
+                    }
                     let mask = |part: usize| load_mask::<S>(masks.add(8 * block + 2 * part + half));
                     let live = mask(Winner::LIVE);
-                    sums[half] = S::add(sums[half], S::keep(live, value));
+                    let value = S::keep(live, S::load(from.add(at)));
+                    sums[half] = S::add(sums[half], value);
                     if wanted {
                         let (right, lower) = (mask(Winner::RIGHT), mask(Winner::LOWER));
                         let upper = live & !lower;
