@@ -45,9 +45,12 @@ impl Case {
             batch_size: batch,
             sgd: Sgd::default(),
         };
-        bencher
-            .counter(ItemsCount::new(4 * batch))
-            .bench_local(|| self.engine.train(&examples, &[job]).unwrap());
+        let mut updates = Vec::new();
+        bencher.counter(ItemsCount::new(4 * batch)).bench_local(|| {
+            self.engine
+                .train_into(&examples, &[job], &mut updates)
+                .unwrap();
+        });
     }
 
     /// Benches a forward pass over 64 samples.
@@ -89,6 +92,12 @@ fn train_batch_32_pixels(bencher: Bencher, name: &str) {
     let case = Case::new(builtin(name), GREY, Isa::best());
     let pixels: Vec<u8> = case.inputs.iter().map(|v| (256.0 * v) as u8).collect();
     case.train_on(bencher, 32, Inputs::Pixels(&pixels));
+}
+
+/// The batch of the paper's experiments, to be held against `train_batch_32`.
+#[divan::bench(args = ModelSpec::BUILTIN)]
+fn train_batch_10(bencher: Bencher, name: &str) {
+    Case::new(builtin(name), GREY, Isa::best()).train(bencher, 10);
 }
 
 #[divan::bench(args = [8, 10, 16, 20, 32, 50, 64])]

@@ -9,6 +9,9 @@ use crate::network::Network;
 use serde::Serialize;
 use std::time::Instant;
 
+/// Steps of a job at least: a device that trains copies its weights in and out once for several of them.
+const STEPS: usize = 4;
+
 /// Samples in the synthetic data set.
 const SAMPLES: usize = 2000;
 
@@ -98,7 +101,8 @@ pub fn train_throughput(network: &Network, measurement: &Measurement) -> Result<
         .map(|v| 0.1 * (v - 0.5))
         .collect();
     let mut peak = fma_peak_gflops(isa)?;
-    let mut steps = 1;
+    let mut steps = STEPS;
+    let mut updates = Vec::new();
     let mut best: f64 = 0.0;
     let begin = Instant::now();
     loop {
@@ -115,7 +119,7 @@ pub fn train_throughput(network: &Network, measurement: &Measurement) -> Result<
             })
             .collect();
         let round = Instant::now();
-        engine.train(&examples, &jobs)?;
+        engine.train_into(&examples, &jobs, &mut updates)?;
         let elapsed = round.elapsed().as_secs_f64();
         best = best.max((devices * steps * batch) as f64 / elapsed);
         if begin.elapsed().as_secs_f64() >= seconds {

@@ -1,6 +1,7 @@
 //! The memory one group of samples needs on its way through the network and back.
 
-use crate::lanes::Group;
+use crate::isa::Isa;
+use crate::lanes::{self, Cut, GROUP, SLACK, Strip};
 use crate::plan::{After, Op, Plan};
 use std::ops::{Deref, DerefMut};
 
@@ -37,68 +38,97 @@ impl DerefMut for Aligned {
     }
 }
 
-/// Buffers for groups of one size.
+/// Buffers for groups of up to 16 samples, which lie closely however many they are.
 #[derive(Debug)]
 pub(crate) struct Buffers {
-    pub(crate) group: Group,
+    /// Samples in the group.
+    pub(crate) samples: usize,
     /// The maps of the plan; halos stay zero.
     pub(crate) maps: Vec<Aligned>,
     /// Gradients with respect to the maps, without halo.
     pub(crate) flows: Vec<Aligned>,
-    /// What each operation must remember: which value of a 2x2 window was the largest.
+    /// What each convolution must remember: which outputs are above 0, and which value of a 2x2 window was the largest.
     pub(crate) masks: Vec<Vec<u8>>,
     /// The same for windows of other sizes.
     pub(crate) winners: Vec<Aligned>,
     /// A strip of gradient with respect to a convolution's sums.
     pub(crate) strip: Aligned,
+    /// The same by places of 2x2 windows.
+    pub(crate) windows: Aligned,
+    /// Rows of output on their way to where the next operation wants them.
+    pub(crate) scratch: Aligned,
     /// Bias gradients, a vector each.
     pub(crate) biases: Aligned,
-    /// A dense layer's input with samples in rows.
-    pub(crate) turned: Aligned,
-    pub(crate) losses: [f32; 16],
+    pub(crate) losses: [f32; GROUP],
 }
 
 impl Buffers {
-    pub(crate) fn new(plan: &Plan, group: Group) -> Buffers {
-        let lanes = group.lanes();
-        let (mut strip, mut biases, mut turned) = (0, 0, 0);
+    pub(crate) fn new(plan: &Plan, isa: Isa) -> Buffers {
+        let (mut strip, mut windows, mut scratch, mut biases) = (0, 0, 0, 0);
         let mut masks = Vec::with_capacity(plan.ops.len());
         let mut winners = Vec::with_capacity(plan.ops.len());
         for (index, op) in plan.ops.iter().enumerate() {
-            let outputs = plan.maps[index + 1].bare().vectors();
+            let outputs = plan.maps[index + 1].values();
             let (mut mask, mut winner) = (0, 0);
             match op {
-                Op::Conv { shape, after, .. } => {
-                    strip = strip.max(shape.filters * op.strip_rows() * shape.out_width);
+                Op::Conv {
+                    shape,
+                    after,
+                    strip: rows,
+                    ..
+                } => {
+                    strip = strip.max(Strip::values(shape, GROUP, op.strip_rows()));
                     biases = biases.max(shape.filters);
-                    if *after == After::PoolRelu {
-                        mask = outputs * 8;
+                    let pooled = *after == After::PoolRelu;
+                    let cut = Cut::new(shape.out_width / if pooled { 2 } else { 1 }, GROUP);
+                    scratch = scratch.max(lanes::scratch_values(cut));
+                    mask = match after {
+                        After::Plain => 0,
+                        After::Relu => 2 * outputs,
+                        After::PoolRelu => 8 * outputs,
+                    };
+                    if pooled {
+                        let held = match lanes::selects_winners(isa, shape) {
+                            true => 1,
+                            false => shape.filters * rows / 2,
+                        };
+                        windows = windows.max(held * 4 * cut.padded() + SLACK);
                     }
                 }
-                Op::Dense { shape, .. } => turned = turned.max(shape.stride()),
-                Op::Pool(_) => winner = outputs * lanes,
-                Op::Relu => {}
+                Op::Pool(_) => winner = outputs * GROUP + SLACK,
+                Op::Relu => scratch = scratch.max(outputs * GROUP + SLACK),
+                Op::Dense { .. } | Op::Flatten => {}
             }
             masks.push(vec![0; mask]);
             winners.push(Aligned::new(winner));
         }
-        // Dense kernels read and write whole blocks of 16 inputs.
-        let whole = |vectors: usize| Aligned::new(vectors.next_multiple_of(16) * lanes);
+        let flow = |map: &crate::plan::Map| Aligned::new(map.flow_room());
         Buffers {
-            group,
-            maps: plan.maps.iter().map(|map| whole(map.vectors())).collect(),
-            flows: plan
+            samples: GROUP,
+            maps: plan
                 .maps
                 .iter()
-                .map(|map| whole(map.bare().vectors()))
+                .map(|map| Aligned::new(map.room()))
                 .collect(),
+            flows: plan.maps.iter().map(flow).collect(),
             masks,
             winners,
-            strip: Aligned::new(strip * lanes),
-            biases: Aligned::new(biases * lanes),
-            turned: Aligned::new(turned * lanes),
-            losses: [0.0; 16],
+            strip: Aligned::new(strip),
+            windows: Aligned::new(windows),
+            scratch: Aligned::new(scratch),
+            biases: Aligned::new(biases * 16),
+            losses: [0.0; GROUP],
         }
+    }
+
+    /// Makes them ready for a group of `samples`. With another number of them everything lies elsewhere, halos too.
+    pub(crate) fn hold(&mut self, samples: usize) {
+        if samples == self.samples {
+            return;
+        }
+        self.samples = samples;
+        self.maps.iter_mut().for_each(|map| map.fill(0.0));
+        self.masks.iter_mut().for_each(|mask| mask.fill(0));
     }
 }
 

@@ -75,6 +75,22 @@ impl Engine {
     /// # Errors
     /// When examples, weights, indices or labels do not fit the network. Nothing is trained then.
     pub fn train(&self, examples: &Examples, jobs: &[Job]) -> Result<Vec<Update>, Error> {
+        let mut updates = Vec::new();
+        self.train_into(examples, jobs, &mut updates)?;
+        Ok(updates)
+    }
+
+    /// The same into `updates`, whose vectors are used again: weights by the megabyte are slow to come by.
+    ///
+    /// # Errors
+    /// As [`Engine::train`]; `updates` is then as it was.
+    pub fn train_into(
+        &self,
+        examples: &Examples,
+        jobs: &[Job],
+        updates: &mut Vec<Update>,
+    ) -> Result<(), Error> {
+        self.isa()?;
         examples.check(&self.network)?;
         for job in jobs {
             job.check(&self.network, examples)?;
@@ -82,9 +98,12 @@ impl Engine {
         // The longest first: a long job taken last would leave the other cores waiting for it.
         let mut order: Vec<usize> = (0..jobs.len()).collect();
         order.sort_by_key(|&index| std::cmp::Reverse(jobs[index].order.len()));
-        self.spread(&order, |worker, index| {
-            worker.train(&self.plan, examples, &jobs[index])
-        })
+        let used = Mutex::new(std::mem::take(updates));
+        *updates = self.spread(&order, |worker, index| {
+            let weights = lock(&used).pop().map_or_else(Vec::new, |used| used.weights);
+            worker.train(&self.plan, examples, &jobs[index], weights)
+        })?;
+        Ok(())
     }
 
     /// Loss and accuracy over `indices`, or over all examples.
@@ -113,11 +132,11 @@ impl Engine {
             Wanted::Losses,
             |part, outcome| {
                 let (loss, correct): &mut (f64, usize) = part;
-                for lane in 0..outcome.count {
-                    *loss += f64::from(outcome.losses[lane]);
-                    let label = examples.labels[indices[outcome.first + lane] as usize];
+                for sample in 0..outcome.count {
+                    *loss += f64::from(outcome.losses[sample]);
+                    let label = examples.labels[indices[outcome.first + sample] as usize];
                     *correct +=
-                        usize::from(is_largest(&outcome, classes, usize::from(label), lane));
+                        usize::from(is_largest(&outcome, classes, usize::from(label), sample));
                 }
             },
         )?;
@@ -146,7 +165,7 @@ impl Engine {
             indices,
             Wanted::Softmax,
             |part, outcome| {
-                append_lanes(part, outcome.softmax, classes, &outcome);
+                append_softmax(part, classes, &outcome);
             },
         )?;
         Ok(parts.concat())
@@ -173,7 +192,7 @@ impl Engine {
             let mut said = Vec::with_capacity(indices.len() * classes);
             let wanted = Wanted::Softmax;
             worker.each_group(&self.plan, examples, weights, indices, wanted, |outcome| {
-                append_lanes(&mut said, outcome.softmax, classes, &outcome);
+                append_softmax(&mut said, classes, &outcome);
             });
             said
         })
@@ -191,9 +210,19 @@ impl Engine {
     ) -> Result<Vec<f32>, Error> {
         let values = self.network.input().values();
         let wanted = Wanted::InputGradient;
-        let parts = self.blocks(examples, weights, indices, wanted, |part, outcome| {
-            append_lanes(part, outcome.input_gradient, values, &outcome);
-        })?;
+        let parts = self.blocks(
+            examples,
+            weights,
+            indices,
+            wanted,
+            |part: &mut Vec<f32>, outcome| {
+                let (gradient, per_sample, per_value) = outcome.input_gradient;
+                for sample in 0..outcome.count {
+                    let own = gradient.iter().skip(sample * per_sample);
+                    part.extend(own.step_by(per_value).take(values));
+                }
+            },
+        )?;
         Ok(parts.concat())
     }
 
@@ -267,16 +296,19 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// Whether the label's logit is the largest (the first of equals); with a NaN among them it is not.
-fn is_largest(outcome: &Outcome, classes: usize, label: usize, lane: usize) -> bool {
-    let logit = |class: usize| outcome.logits[class * outcome.lanes + lane];
+fn is_largest(outcome: &Outcome, classes: usize, label: usize, sample: usize) -> bool {
+    let logit = |class: usize| outcome.logits[sample * outcome.stride + class];
     let top = logit(label);
     (0..label).all(|class| logit(class) < top) && (label..classes).all(|class| logit(class) <= top)
 }
 
-/// Appends the first `values` vectors sample by sample.
-fn append_lanes(part: &mut Vec<f32>, vectors: &[f32], values: usize, outcome: &Outcome) {
-    for lane in 0..outcome.count {
-        let lanes = vectors.iter().skip(lane).step_by(outcome.lanes);
-        part.extend(lanes.take(values));
+/// Appends the softmax outputs sample by sample.
+fn append_softmax(part: &mut Vec<f32>, classes: usize, outcome: &Outcome) {
+    for row in outcome
+        .softmax
+        .chunks_exact(outcome.stride)
+        .take(outcome.count)
+    {
+        part.extend_from_slice(&row[..classes]);
     }
 }

@@ -26,8 +26,9 @@
 //! ```
 //!
 //! # How it is fast
-//! The samples of a batch lie side by side in vector lanes, 16 or 8 at a time, so every operation is a
-//! multiply-add of whole vectors. Convolution, bias, pool and relu are one pass, a group of samples goes forward
+//! Up to 16 samples go through the network together. The values of a row of a map, every column of every sample, lie
+//! side by side, and vectors are cut from that: every operation is a multiply-add of whole vectors, however many
+//! samples there are. Dense layers fill vectors with the values of a sample. Convolution, bias, pool and relu are one pass, a group of samples goes forward
 //! and back before the next one comes, and gradients of large maps go back in strips of rows: what is in use
 //! stays in the cache. Behind a max-pool only the winners' gradients are multiplied where that pays. The first
 //! layer's input gradient is not computed unless somebody asks.

@@ -4,7 +4,7 @@ use crate::buffers::{Aligned, Buffers};
 use crate::error::Error;
 use crate::isa::Isa;
 use crate::job::check_weights;
-use crate::lanes::Group;
+use crate::lanes::GROUP;
 use crate::network::Network;
 use crate::pass::{Pass, Weights};
 use crate::plan::Plan;
@@ -77,9 +77,8 @@ pub struct Mlp {
     /// Of the last forward pass, as the kernels read them.
     weights: Aligned,
     gradient: Aligned,
-    /// The batch 16 samples at a time; where 8 or fewer are left at its end they go into `half`.
-    full: Vec<Buffers>,
-    half: Buffers,
+    /// The batch 16 samples at a time.
+    groups: Vec<Buffers>,
     /// Of the last forward pass, a row for each sample.
     outputs: Vec<f32>,
     input_gradient: Vec<f32>,
@@ -124,8 +123,7 @@ impl Mlp {
             output,
             weights: Aligned::new(plan.parameters),
             gradient: Aligned::new(plan.parameters),
-            full: Vec::new(),
-            half: Buffers::new(&plan, Group::Half),
+            groups: Vec::new(),
             outputs: Vec::new(),
             input_gradient: Vec::new(),
             network,
@@ -185,20 +183,20 @@ impl Mlp {
         let batch = inputs.len() / row;
         self.plan.import(weights, &mut self.weights);
         self.outputs.resize(batch * width, 0.0);
-        while self.full.len() < full_groups(batch) {
-            self.full.push(Buffers::new(&self.plan, Group::Full));
+        while self.groups.len() < batch.div_ceil(GROUP) {
+            self.groups.push(Buffers::new(&self.plan, self.isa));
         }
         let pass = Pass {
             plan: &self.plan,
             isa: self.isa,
         };
         let weights = layout(&self.weights);
-        let groups = groups(&mut self.full, &mut self.half, batch);
+        let stride = width.next_multiple_of(16);
         let rows = inputs
-            .chunks(16 * row)
-            .zip(self.outputs.chunks_mut(16 * width));
-        for (buffers, (inputs, outputs)) in groups.zip(rows) {
-            let mut samples: [&[f32]; 16] = [&[]; 16];
+            .chunks(GROUP * row)
+            .zip(self.outputs.chunks_mut(GROUP * width));
+        for (buffers, (inputs, outputs)) in self.groups.iter_mut().zip(rows) {
+            let mut samples: [&[f32]; GROUP] = [&[]; GROUP];
             let mut count = 0;
             for (sample, row) in samples.iter_mut().zip(inputs.chunks_exact(row)) {
                 *sample = row;
@@ -206,8 +204,7 @@ impl Mlp {
             }
             pass.load(buffers, &samples[..count]);
             pass.forward(buffers, &weights);
-            let lanes = buffers.group.lanes();
-            turn_out(pass.logits(buffers), lanes, width, outputs);
+            copy_rows(pass.logits(buffers), stride, width, outputs);
             for value in outputs {
                 *value = self.output.value(*value);
             }
@@ -243,42 +240,22 @@ impl Mlp {
             isa: self.isa,
         };
         let weights = layout(&self.weights);
-        let groups = groups(&mut self.full, &mut self.half, batch);
+        let stride = width.next_multiple_of(16);
         let rows = output_gradient
-            .chunks(16 * width)
-            .zip(self.outputs.chunks(16 * width));
-        let to = self.input_gradient.chunks_mut(16 * row);
-        for (buffers, ((slopes, values), to)) in groups.zip(rows.zip(to)) {
-            let lanes = buffers.group.lanes();
+            .chunks(GROUP * width)
+            .zip(self.outputs.chunks(GROUP * width));
+        let to = self.input_gradient.chunks_mut(GROUP * row);
+        for (buffers, ((slopes, values), to)) in self.groups.iter_mut().zip(rows.zip(to)) {
             let flow = &mut buffers.flows[self.plan.ops.len()];
-            // Lanes without a sample must add nothing.
-            flow.fill(0.0);
             for (at, (slope, value)) in slopes.iter().zip(values).enumerate() {
-                flow[at % width * lanes + at / width] = slope * self.output.slope(*value);
+                flow[at / width * stride + at % width] = slope * self.output.slope(*value);
             }
             pass.backward(buffers, &weights, &mut self.gradient, true, true);
-            turn_out(&buffers.flows[0], lanes, row, to);
+            copy_rows(&buffers.flows[0], row.next_multiple_of(16), row, to);
         }
         self.plan.export(&self.gradient, weight_gradient);
         Ok(&self.input_gradient)
     }
-}
-
-/// Groups of 16 samples in a batch.
-fn full_groups(batch: usize) -> usize {
-    batch / 16 + usize::from(batch % 16 > 8)
-}
-
-/// The buffers of a batch, in the order of its samples.
-fn groups<'a>(
-    full: &'a mut [Buffers],
-    half: &'a mut Buffers,
-    batch: usize,
-) -> impl Iterator<Item = &'a mut Buffers> {
-    let rest = (1..=8).contains(&(batch % 16));
-    full.iter_mut()
-        .take(full_groups(batch))
-        .chain(rest.then_some(half))
 }
 
 /// No convolutions, so nothing repacked.
@@ -290,11 +267,9 @@ fn layout(own: &[f32]) -> Weights<'_> {
     }
 }
 
-/// Writes lanes as rows of `width` values.
-fn turn_out(vectors: &[f32], lanes: usize, width: usize, rows: &mut [f32]) {
-    for (lane, row) in rows.chunks_exact_mut(width).enumerate() {
-        for (value, vector) in row.iter_mut().zip(vectors.chunks_exact(lanes)) {
-            *value = vector[lane];
-        }
+/// Copies rows of `width` values that are `stride` apart.
+fn copy_rows(from: &[f32], stride: usize, width: usize, rows: &mut [f32]) {
+    for (row, from) in rows.chunks_exact_mut(width).zip(from.chunks_exact(stride)) {
+        row.copy_from_slice(&from[..width]);
     }
 }

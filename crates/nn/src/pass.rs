@@ -2,8 +2,8 @@
 
 use crate::buffers::Buffers;
 use crate::isa::Isa;
-use crate::lanes::{self, ConvShape, CrossEntropy, Finish, Flow, Value};
-use crate::plan::{After, Op, Place, Plan};
+use crate::lanes::{self, ConvShape, CrossEntropy, Finish, Flow, Spreads, Strip, Value};
+use crate::plan::{After, Map, Op, Place, Plan};
 
 /// The weights as the kernels read them.
 #[derive(Debug)]
@@ -24,69 +24,91 @@ pub(crate) struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Fills the input map from samples.
+    /// Fills the input from samples.
     pub(crate) fn load<T: Value>(&self, buffers: &mut Buffers, samples: &[&[T]]) {
-        let (layout, map) = (&self.plan.maps[0], &mut buffers.maps[0]);
-        lanes::gather_samples(self.isa, buffers.group, samples, layout, map);
+        buffers.hold(samples.len());
+        let (first, map) = (&self.plan.maps[0], &mut buffers.maps[0]);
+        match first {
+            Map::Map(layout) => lanes::gather_samples(self.isa, samples, layout, map),
+            Map::Rows(_) => lanes::gather_rows(self.isa, samples, first.stride(), map),
+        }
     }
 
     /// Runs the loaded samples up to the logits.
     pub(crate) fn forward(&self, buffers: &mut Buffers, weights: &Weights) {
-        let (isa, group) = (self.isa, buffers.group);
+        let (isa, samples) = (self.isa, buffers.samples);
         for (index, op) in self.plan.ops.iter().enumerate() {
             let (before, after) = buffers.maps.split_at_mut(index + 1);
             let (input, output) = (&before[index], &mut *after[0]);
-            let layout = &self.plan.maps[index + 1];
-            match op {
-                Op::Conv {
-                    shape,
-                    after,
-                    place,
-                    ..
-                } => {
+            let scratch = &mut buffers.scratch;
+            match (op, &self.plan.maps[index + 1]) {
+                (
+                    Op::Conv {
+                        shape,
+                        after,
+                        place,
+                        ..
+                    },
+                    Map::Map(layout),
+                ) => {
+                    let masks = &mut buffers.masks[index];
                     let finish = match after {
                         After::Plain => Finish::Plain,
-                        After::Relu => Finish::Relu,
-                        After::PoolRelu => Finish::PoolRelu(&mut buffers.masks[index]),
+                        After::Relu => Finish::Relu(masks),
+                        After::PoolRelu => Finish::PoolRelu(masks),
                     };
                     let packed = &weights.forward[index];
                     let biases = &weights.own[place.biases.clone()];
                     lanes::conv_forward(
-                        isa, group, shape, input, packed, biases, output, layout, finish,
+                        isa, samples, shape, input, packed, biases, scratch, output, layout, finish,
                     );
                 }
-                Op::Dense { shape, relu, place } => {
+                (Op::Dense { shape, relu, place }, _) => {
                     let rows = &weights.own[place.weights.clone()];
                     let biases = &weights.own[place.biases.clone()];
-                    lanes::dense_forward(isa, group, *shape, input, rows, biases, *relu, output);
+                    lanes::dense_forward(isa, samples, *shape, input, rows, biases, *relu, output);
                 }
-                Op::Pool(pool) => {
+                (Op::Pool(pool), _) => {
                     let winners = &mut buffers.winners[index];
-                    lanes::max_pool(isa, group, pool, input, winners, output);
+                    lanes::max_pool(isa, samples, pool, input, winners, output);
                 }
-                Op::Relu => lanes::relu(isa, group, input, layout, output),
+                (Op::Relu, Map::Map(layout)) => {
+                    lanes::relu(isa, samples, input, layout, scratch, output);
+                }
+                (Op::Relu, Map::Rows(_)) => {
+                    for (output, input) in output.iter_mut().zip(input.iter()) {
+                        *output = if *input < 0.0 { 0.0 } else { *input };
+                    }
+                }
+                (Op::Flatten, rows) => {
+                    let (values, stride) = (rows.values(), rows.stride());
+                    lanes::flatten(isa, samples, values, input, stride, output);
+                }
+                // A convolution's output is a map.
+                (Op::Conv { .. }, Map::Rows(_)) => {}
             }
         }
     }
 
-    /// The logits, `[class][lane]`.
+    /// The logits, a row for each sample.
     pub(crate) fn logits<'b>(&self, buffers: &'b Buffers) -> &'b [f32] {
-        let last = self.plan.ops.len();
-        &buffers.maps[last][..self.plan.maps[last].vectors() * buffers.group.lanes()]
+        &buffers.maps[self.plan.ops.len()]
     }
 
-    /// Losses of the lanes with a label, and the gradient of `scale` x their sum as the start of the way back.
+    /// Losses of the samples with a label, and the gradient of `scale` x their sum as the start of the way back.
     pub(crate) fn cross_entropy(&self, buffers: &mut Buffers, labels: &[u8], scale: f32) {
         let last = self.plan.ops.len();
-        let vectors = self.plan.maps[last].vectors() * buffers.group.lanes();
         let task = CrossEntropy {
-            logits: &buffers.maps[last][..vectors],
+            logits: &buffers.maps[last],
+            samples: buffers.samples,
+            classes: self.plan.maps[last].values(),
+            stride: self.plan.maps[last].stride(),
             labels,
             scale,
             gradient: &mut buffers.flows[last],
             losses: &mut buffers.losses,
         };
-        lanes::cross_entropy(self.isa, buffers.group, task);
+        lanes::cross_entropy(self.isa, task);
     }
 
     /// Runs the gradient back through the layers.
@@ -101,7 +123,7 @@ impl Pass<'_> {
         add: bool,
         to_input: bool,
     ) {
-        let (isa, group) = (self.isa, buffers.group);
+        let (isa, samples) = (self.isa, buffers.samples);
         for (index, op) in self.plan.ops.iter().enumerate().rev() {
             let wanted = index > 0 || to_input;
             match op {
@@ -109,33 +131,52 @@ impl Pass<'_> {
                 Op::Dense { shape, relu, place } => {
                     let (before, after) = buffers.flows.split_at_mut(index + 1);
                     let flow = &mut after[0];
+                    let stride = shape.out_stride();
                     if *relu {
-                        let output = &buffers.maps[index + 1];
-                        zero_dead(&mut flow[..shape.outputs * group.lanes()], output);
+                        stop_dead(&mut flow[..samples * stride], &buffers.maps[index + 1]);
                     }
-                    let turned = &mut buffers.turned;
                     let rows = &mut gradient[place.weights.clone()];
                     let input = &buffers.maps[index];
-                    lanes::dense_weight_grad(isa, group, *shape, input, flow, turned, add, rows);
-                    add_bias_sums(group.lanes(), flow, &mut gradient[place.biases.clone()]);
+                    lanes::dense_weight_grad(isa, samples, *shape, input, flow, add, rows);
+                    let biases = &mut gradient[place.biases.clone()];
+                    for row in flow.chunks_exact(stride).take(samples) {
+                        biases
+                            .iter_mut()
+                            .zip(row)
+                            .for_each(|(sum, flow)| *sum += flow);
+                    }
                     if wanted {
                         let rows = &weights.own[place.weights.clone()];
-                        lanes::dense_input_grad(isa, group, *shape, flow, rows, &mut before[index]);
+                        let to = &mut before[index];
+                        lanes::dense_input_grad(isa, samples, *shape, flow, rows, to);
                     }
                 }
                 Op::Pool(pool) if wanted => {
                     let (before, after) = buffers.flows.split_at_mut(index + 1);
                     let winners = &buffers.winners[index];
                     let to = &mut before[index];
-                    lanes::max_pool_grad(isa, group, pool, winners, &after[0], to);
+                    lanes::max_pool_grad(isa, samples, pool, winners, &after[0], to);
                 }
                 Op::Relu if wanted => {
                     let (before, after) = buffers.flows.split_at_mut(index + 1);
-                    let (output, layout) = (&buffers.maps[index + 1], &self.plan.maps[index + 1]);
                     let to = &mut before[index];
-                    lanes::relu_grad(isa, group, output, layout, &after[0], to);
+                    to.copy_from_slice(&after[0]);
+                    stop_dead(to, &buffers.maps[index]);
                 }
-                Op::Pool(_) | Op::Relu => {}
+                Op::Flatten if wanted => {
+                    let (before, after) = buffers.flows.split_at_mut(index + 1);
+                    let rows = &self.plan.maps[index + 1];
+                    let (values, stride) = (rows.values(), rows.stride());
+                    lanes::flatten_grad(
+                        isa,
+                        samples,
+                        values,
+                        &after[0],
+                        stride,
+                        &mut before[index],
+                    );
+                }
+                Op::Pool(_) | Op::Relu | Op::Flatten => {}
             }
         }
     }
@@ -160,62 +201,63 @@ impl Pass<'_> {
         else {
             return;
         };
-        let (isa, group, held) = (self.isa, buffers.group, op.strip_rows());
+        let (isa, samples, held) = (self.isa, buffers.samples, op.strip_rows());
         let Place {
             weights: kernel_place,
             biases: bias_place,
         } = place.clone();
         let pooled = *after == After::PoolRelu;
         let (before, behind) = buffers.flows.split_at_mut(index + 1);
-        let biases = &mut buffers.biases[..shape.filters * group.lanes()];
+        let selects = pooled && lanes::selects_winners(isa, shape);
+        let biases = &mut buffers.biases[..shape.filters * 16];
         biases.fill(0.0);
         // Output row at the start of the strip buffer, and the first row it does not hold yet.
         let (mut first, mut next, mut ready) = (0, 0, 0);
+        let row = Strip::row(shape, samples);
         while next < shape.out_height {
             let rows = next..(next + strip).min(shape.out_height);
             if rows.end - first > held {
                 let keep = (shape.kernel - 1).min(next - first);
-                move_rows(
-                    &mut buffers.strip,
-                    shape,
-                    group.lanes(),
-                    held,
-                    next - first - keep,
-                    keep,
-                );
+                let from = next - first - keep;
+                move_rows(&mut buffers.strip, shape, row, held, from, keep);
                 first = next - keep;
             }
+            let strip = Strip { first, held };
+            let masks = &buffers.masks[index];
             let kind = match after {
                 After::Plain => Flow::Plain,
-                After::Relu => Flow::Relu(&buffers.maps[index + 1], &self.plan.maps[index + 1]),
-                After::PoolRelu => Flow::PoolRelu(&buffers.masks[index]),
+                After::Relu => Flow::Relu(masks),
+                After::PoolRelu => Flow::PoolRelu(masks),
             };
-            let selects = pooled && lanes::selects_winners(isa, shape);
             let flow = &mut *buffers.strip;
-            let spread = (wanted || !selects).then_some(&mut *flow);
+            let windows = &mut *buffers.windows;
+            let keep_windows = pooled && !selects;
+            let spread = (wanted || !pooled).then_some(&mut *flow);
             let after = &behind[0];
             lanes::spread_gradient(
                 isa,
-                group,
+                samples,
                 shape,
                 kind,
                 after,
                 rows.clone(),
                 spread,
-                first,
-                held,
+                strip,
+                windows,
+                keep_windows,
                 biases,
             );
             let input = &buffers.maps[index];
             let to = &mut gradient[kernel_place.clone()];
             let now = rows.clone();
             if selects {
-                let masks = &buffers.masks[index];
-                lanes::conv_weight_grad_pooled(isa, group, shape, input, after, masks, now, to);
+                lanes::conv_weight_grad_pooled(isa, samples, shape, input, after, masks, now, to);
             } else {
-                lanes::conv_weight_grad(
-                    isa, group, shape, input, flow, first, held, now, pooled, to,
-                );
+                let spreads = match pooled {
+                    true => Spreads::Windows(windows),
+                    false => Spreads::Strip(flow, strip),
+                };
+                lanes::conv_weight_grad(isa, samples, shape, input, spreads, now, to);
             }
             next = rows.end;
             if wanted {
@@ -229,22 +271,13 @@ impl Pass<'_> {
                 let packed = &weights.backward[index];
                 let to = &mut before[index];
                 if ready < done {
-                    lanes::conv_input_grad(
-                        isa,
-                        group,
-                        shape,
-                        flow,
-                        first,
-                        held,
-                        packed,
-                        ready..done,
-                        to,
-                    );
+                    let rows = ready..done;
+                    lanes::conv_input_grad(isa, samples, shape, flow, strip, packed, rows, to);
                     ready = done;
                 }
             }
         }
-        add_bias_sums(group.lanes(), biases, &mut gradient[bias_place]);
+        add_bias_sums(biases, &mut gradient[bias_place]);
     }
 }
 
@@ -252,27 +285,26 @@ impl Pass<'_> {
 fn move_rows(
     strip: &mut [f32],
     shape: &ConvShape,
-    lanes: usize,
+    row: usize,
     held: usize,
     from: usize,
     count: usize,
 ) {
-    let row = shape.out_width * lanes;
     for plane in strip.chunks_exact_mut(held * row).take(shape.filters) {
         plane.copy_within(from * row..(from + count) * row, 0);
     }
 }
 
-/// Stops the gradient where a relu's output is not above 0.
-fn zero_dead(flow: &mut [f32], output: &[f32]) {
-    for (flow, output) in flow.iter_mut().zip(output) {
-        *flow = if *output > 0.0 { *flow } else { 0.0 };
+/// Stops the gradient where what a relu saw, or gave, is not above 0.
+fn stop_dead(flow: &mut [f32], values: &[f32]) {
+    for (flow, value) in flow.iter_mut().zip(values) {
+        *flow = if *value > 0.0 { *flow } else { 0.0 };
     }
 }
 
 /// Adds each vector's lanes to its bias gradient, in the order in which the kernels add lanes.
-fn add_bias_sums(lanes: usize, vectors: &[f32], gradient: &mut [f32]) {
-    for (total, vector) in gradient.iter_mut().zip(vectors.chunks_exact(lanes)) {
+fn add_bias_sums(vectors: &[f32], gradient: &mut [f32]) {
+    for (total, vector) in gradient.iter_mut().zip(vectors.chunks_exact(16)) {
         for a in vector.chunks_exact(8) {
             *total += ((a[0] + a[2]) + (a[1] + a[3])) + ((a[4] + a[6]) + (a[5] + a[7]));
         }

@@ -1,6 +1,6 @@
 //! A network as the kernels run it: layers fused where one kernel does several, maps and parameters laid out.
 
-use crate::lanes::{ConvShape, DenseShape, MapLayout, Pool};
+use crate::lanes::{ConvShape, DenseShape, GROUP, MapLayout, Pool, SLACK};
 use crate::network::{LayerPlan, Network};
 use crate::spec::{Layer, Shape};
 use std::ops::Range;
@@ -38,6 +38,48 @@ pub(crate) enum Op {
     },
     Pool(Pool),
     Relu,
+    /// From a map to rows, which dense layers read.
+    Flatten,
+}
+
+/// How the values between two operations lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Map {
+    /// `[channel][row][column][sample]`.
+    Map(MapLayout),
+    /// A row of so many values for each sample, filled with zeros up to whole blocks of 16.
+    Rows(usize),
+}
+
+impl Map {
+    /// Values of one sample.
+    pub(crate) fn values(&self) -> usize {
+        match self {
+            Map::Map(layout) => layout.values(),
+            Map::Rows(values) => *values,
+        }
+    }
+
+    /// From one row to the next.
+    pub(crate) fn stride(&self) -> usize {
+        self.values().next_multiple_of(16)
+    }
+
+    /// Room for a full group.
+    pub(crate) fn room(&self) -> usize {
+        match self {
+            Map::Map(layout) => layout.positions() * GROUP + SLACK,
+            Map::Rows(_) => self.stride() * GROUP,
+        }
+    }
+
+    /// Room for its gradient, which has no halo and its columns in their order.
+    pub(crate) fn flow_room(&self) -> usize {
+        match self {
+            Map::Map(layout) => layout.values() * GROUP + SLACK,
+            Map::Rows(_) => self.room(),
+        }
+    }
 }
 
 /// Rows of the user's flat weights and of the engine's padded ones.
@@ -54,7 +96,7 @@ struct Segment {
 pub(crate) struct Plan {
     pub(crate) ops: Vec<Op>,
     /// `maps[k]` is the input of `ops[k]`; the last one holds the logits.
-    pub(crate) maps: Vec<MapLayout>,
+    pub(crate) maps: Vec<Map>,
     /// Length of a parameter vector in the engine's layout.
     pub(crate) parameters: usize,
     segments: Vec<Segment>,
@@ -77,17 +119,12 @@ impl Plan {
             let used = plan.push(first, &rest[1..]);
             rest = &rest[used..];
         }
-        plan.maps.push(layout(
-            network
-                .layers()
-                .last()
-                .map_or(network.input(), |last| last.output),
-            0,
-        ));
+        // The last layer is dense.
+        plan.maps.push(Map::Rows(network.classes()));
         // A pool's output lies as the next operation wants it.
         for index in 0..plan.ops.len() {
-            let output = plan.maps[index + 1];
-            if let Op::Pool(pool) = &mut plan.ops[index] {
+            if let (Op::Pool(pool), Map::Map(output)) = (&mut plan.ops[index], plan.maps[index + 1])
+            {
                 pool.output = output;
             }
         }
@@ -111,7 +148,10 @@ impl Plan {
                     _ => (After::Plain, 1),
                 };
                 let multiple = if after == After::PoolRelu { 2 } else { 1 };
-                let input = layout(layer.input, padding);
+                let input = MapLayout {
+                    parity: after == After::PoolRelu,
+                    ..layout(layer.input, padding)
+                };
                 let shape = ConvShape {
                     input,
                     kernel,
@@ -124,7 +164,7 @@ impl Plan {
                 let strips = shape.out_height.div_ceil(most).max(1);
                 let strip = shape.out_height.div_ceil(strips).next_multiple_of(multiple);
                 let place = self.place(layer, shape.weights(), shape.weights());
-                self.maps.push(input);
+                self.maps.push(Map::Map(input));
                 self.ops.push(Op::Conv {
                     shape,
                     after,
@@ -140,13 +180,17 @@ impl Plan {
                 };
                 let relu = kinds[0] == Some(Layer::Relu);
                 let place = self.place(layer, shape.inputs, shape.stride());
-                self.maps.push(layout(layer.input, 0));
+                if !self.is_flat(layer) {
+                    self.maps.push(Map::Map(layout(layer.input, 0)));
+                    self.ops.push(Op::Flatten);
+                }
+                self.maps.push(Map::Rows(shape.inputs));
                 self.ops.push(Op::Dense { shape, relu, place });
                 1 + usize::from(relu)
             }
             Layer::MaxPool { size } => {
                 let input = layout(layer.input, 0);
-                self.maps.push(input);
+                self.maps.push(Map::Map(input));
                 let output = layout(layer.output, 0);
                 self.ops.push(Op::Pool(Pool {
                     input,
@@ -156,10 +200,24 @@ impl Plan {
                 1
             }
             Layer::Relu => {
-                self.maps.push(layout(layer.input, 0));
+                self.maps.push(match self.is_flat(layer) {
+                    true => Map::Rows(layer.input.values()),
+                    false => Map::Map(layout(layer.input, 0)),
+                });
                 self.ops.push(Op::Relu);
                 1
             }
+        }
+    }
+
+    /// Whether the values that come to the next operation are rows: those behind a dense layer, and those of a sample
+    /// that only dense layers see.
+    fn is_flat(&self, next: &LayerPlan) -> bool {
+        match self.ops.last() {
+            None => matches!(next.layer, Layer::Dense { .. }),
+            Some(Op::Dense { .. }) => true,
+            Some(Op::Relu) => matches!(self.maps.last(), Some(Map::Rows(_))),
+            Some(_) => false,
         }
     }
 
@@ -188,7 +246,10 @@ impl Plan {
         for segment in &self.segments {
             let rows = flat[segment.flat.clone()].chunks_exact(segment.row);
             for (row, to) in rows.zip(own[segment.own..].chunks_mut(segment.stride)) {
-                to[..segment.row].copy_from_slice(row);
+                let (to, filling) = to.split_at_mut(segment.row);
+                to.copy_from_slice(row);
+                // A job that ended with NaN has left it there, too.
+                filling.fill(0.0);
             }
         }
     }
@@ -210,6 +271,7 @@ fn layout(shape: Shape, halo: usize) -> MapLayout {
         height: shape.height,
         width: shape.width,
         halo,
+        parity: false,
     }
 }
 
@@ -230,9 +292,9 @@ mod tests {
     #[test]
     fn built_in_models_run_fused() {
         for (name, ops) in [
-            ("cnn", 4),
-            ("lenet5", 5),
-            ("vgg", 4),
+            ("cnn", 5),
+            ("lenet5", 6),
+            ("vgg", 5),
             ("mlp", 2),
             ("logistic", 1),
         ] {

@@ -3,9 +3,9 @@
 use crate::buffers::{Aligned, Buffers};
 use crate::isa::Isa;
 use crate::job::{Examples, Inputs, Job, Update};
-use crate::lanes::{self, Group, Step, Value};
+use crate::lanes::{self, GROUP, Step, Value};
 use crate::pass::{Pass, Weights};
-use crate::plan::{Op, Plan};
+use crate::plan::{Map, Op, Plan};
 
 /// Everything a thread needs, allocated once.
 #[derive(Debug)]
@@ -19,8 +19,10 @@ pub(crate) struct Worker {
     start: Vec<f32>,
     forward: Vec<Vec<f32>>,
     backward: Vec<Vec<f32>>,
+    /// For groups of 16 samples.
     full: Buffers,
-    half: Buffers,
+    /// For all others: the rest of a batch.
+    rest: Buffers,
 }
 
 /// Logits, or gradients of the input, of a group of samples: what [`Worker::each_group`] hands out.
@@ -29,16 +31,15 @@ pub(crate) struct Outcome<'a> {
     pub(crate) first: usize,
     /// Samples in use.
     pub(crate) count: usize,
-    /// Lanes of a vector.
-    pub(crate) lanes: usize,
-    /// `[class][lane]`.
+    /// A row for each sample, `stride` values apart.
     pub(crate) logits: &'a [f32],
-    /// Softmax x 1, `[class][lane]`, or what is left of it after the way back.
+    /// Softmax x 1 in rows as those, or what is left of it after the way back.
     pub(crate) softmax: &'a [f32],
-    /// Loss of each lane.
-    pub(crate) losses: &'a [f32; 16],
-    /// `[value][lane]`, where asked for.
-    pub(crate) input_gradient: &'a [f32],
+    pub(crate) stride: usize,
+    /// Loss of each sample.
+    pub(crate) losses: &'a [f32; GROUP],
+    /// Where asked for, with the steps from one sample to the next and from one value to the next.
+    pub(crate) input_gradient: (&'a [f32], usize, usize),
 }
 
 /// What to compute for [`Worker::each_group`].
@@ -63,13 +64,20 @@ impl Worker {
             start: Vec::new(),
             forward: plan.ops.iter().map(packed).collect(),
             backward: plan.ops.iter().map(packed).collect(),
-            full: Buffers::new(plan, Group::Full),
-            half: Buffers::new(plan, Group::Half),
+            full: Buffers::new(plan, isa),
+            rest: Buffers::new(plan, isa),
         }
     }
 
-    /// Trains one job; all it allocates is the weights it returns.
-    pub(crate) fn train(&mut self, plan: &Plan, examples: &Examples, job: &Job) -> Update {
+    /// Trains one job and returns its weights in a vector that is given: it allocates if that has no room for them, and
+    /// nothing else.
+    pub(crate) fn train(
+        &mut self,
+        plan: &Plan,
+        examples: &Examples,
+        job: &Job,
+        mut weights: Vec<f32>,
+    ) -> Update {
         plan.import(job.start, &mut self.weights);
         if job.sgd.momentum > 0.0 {
             self.velocity.resize(plan.parameters, 0.0);
@@ -92,7 +100,7 @@ impl Worker {
             };
             lanes::descend(self.isa, step);
         }
-        let mut weights = vec![0.0; job.start.len()];
+        weights.resize(job.start.len(), 0.0);
         plan.export(&self.weights, &mut weights);
         Update {
             weights,
@@ -110,7 +118,7 @@ impl Worker {
                     self.gradient[place.weights.start..place.biases.end].fill(0.0);
                 }
                 Op::Dense { place, .. } => self.gradient[place.biases.clone()].fill(0.0),
-                Op::Pool(_) | Op::Relu => {}
+                Op::Pool(_) | Op::Relu | Op::Flatten => {}
             }
         }
         let pass = Pass {
@@ -129,12 +137,11 @@ impl Worker {
         let mut add = false;
         let mut rest = batch;
         while !rest.is_empty() {
-            let group = Group::for_rest(rest.len());
-            let (now, later) = rest.split_at(group.lanes().min(rest.len()));
+            let (now, later) = rest.split_at(rest.len().min(GROUP));
             rest = later;
-            let buffers = match group {
-                Group::Full => &mut self.full,
-                Group::Half => &mut self.half,
+            let buffers = match now.len() {
+                GROUP => &mut self.full,
+                _ => &mut self.rest,
             };
             let labels = load(&pass, buffers, examples, now);
             let labels = &labels[..now.len()];
@@ -181,11 +188,10 @@ impl Worker {
         };
         let mut first = 0;
         while first < indices.len() {
-            let group = Group::for_rest(indices.len() - first);
-            let count = group.lanes().min(indices.len() - first);
-            let buffers = match group {
-                Group::Full => &mut self.full,
-                Group::Half => &mut self.half,
+            let count = GROUP.min(indices.len() - first);
+            let buffers = match count {
+                GROUP => &mut self.full,
+                _ => &mut self.rest,
             };
             let labels = load(&pass, buffers, examples, &indices[first..first + count]);
             pass.forward(buffers, &weights);
@@ -200,11 +206,14 @@ impl Worker {
             visit(Outcome {
                 first,
                 count,
-                lanes: group.lanes(),
                 logits: pass.logits(buffers),
                 softmax: &buffers.flows[plan.ops.len()],
+                stride: plan.maps[plan.ops.len()].stride(),
                 losses: &buffers.losses,
-                input_gradient: &buffers.flows[0],
+                input_gradient: match &plan.maps[0] {
+                    Map::Map(_) => (&buffers.flows[0], 1, count),
+                    rows => (&buffers.flows[0], rows.stride(), 1),
+                },
             });
             first += count;
         }
@@ -238,7 +247,7 @@ fn load(pass: &Pass, buffers: &mut Buffers, examples: &Examples, indices: &[u32]
 }
 
 fn load_values<T: Value>(pass: &Pass, buffers: &mut Buffers, values: &[T], indices: &[u32]) {
-    let size = pass.plan.maps[0].bare().vectors();
+    let size = pass.plan.maps[0].values();
     let mut samples: [&[T]; 16] = [&[]; 16];
     for (sample, &index) in samples.iter_mut().zip(indices) {
         *sample = &values[index as usize * size..][..size];
@@ -248,18 +257,28 @@ fn load_values<T: Value>(pass: &Pass, buffers: &mut Buffers, values: &[T], indic
 
 /// FGSM: moves the loaded samples by `epsilon` along the sign of their gradient, within [0, 1].
 fn move_along_gradient(plan: &Plan, buffers: &mut Buffers, epsilon: f32) {
-    let (layout, lanes) = (plan.maps[0], buffers.group.lanes());
-    let row = layout.width * lanes;
-    for (index, slopes) in buffers.flows[0]
-        .chunks_exact(row)
-        .take(layout.channels * layout.height)
-        .enumerate()
-    {
-        let (channel, y) = (index / layout.height, index % layout.height);
-        let at = (layout.origin() + channel * layout.plane() + y * layout.row()) * lanes;
-        for (value, slope) in buffers.maps[0][at..at + row].iter_mut().zip(slopes) {
+    let (map, slopes) = (&mut buffers.maps[0], &buffers.flows[0]);
+    let mut shift = |at: usize, slopes: &[f32]| {
+        for (value, slope) in map[at..].iter_mut().zip(slopes) {
             let sign = f32::from(i8::from(*slope > 0.0) - i8::from(*slope < 0.0));
             *value = (*value + epsilon * sign).clamp(0.0, 1.0);
+        }
+    };
+    match &plan.maps[0] {
+        Map::Map(layout) => {
+            let columns = slopes.chunks_exact(buffers.samples).take(layout.values());
+            for (place, slopes) in columns.enumerate() {
+                let (row, x) = (place / layout.width, place % layout.width);
+                let start = layout.row_start(row / layout.height, row % layout.height);
+                let at = start + layout.column(layout.halo + x);
+                shift(at * buffers.samples, slopes);
+            }
+        }
+        rows => {
+            let samples = slopes.chunks_exact(rows.stride()).take(buffers.samples);
+            for (sample, slopes) in samples.enumerate() {
+                shift(sample * rows.stride(), &slopes[..rows.values()]);
+            }
         }
     }
 }

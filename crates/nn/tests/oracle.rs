@@ -153,6 +153,32 @@ fn built_in_models_agree_with_the_oracle() {
     }
 }
 
+/// Every number of samples that a group can have, in maps whose rows end in every place of a vector.
+#[test]
+fn any_batch_agrees_with_the_oracle() {
+    let pool = Layer::MaxPool { size: 2 };
+    let layers = |kernel| {
+        vec![
+            conv(5, kernel, 1),
+            Layer::Relu,
+            pool,
+            conv(4, kernel, 0),
+            Layer::Relu,
+            Layer::Dense { units: 5 },
+        ]
+    };
+    for batch in (1..=16).chain([17, 20, 24, 31]) {
+        for (kernel, width) in [(3, 9 + batch % 5), (5, 12)] {
+            let network = network(layers(kernel), 2, 13, width);
+            let sgd = Sgd {
+                learning_rate: 0.5,
+                ..Sgd::default()
+            };
+            compare(&network, batch, sgd);
+        }
+    }
+}
+
 /// A convolution whose gradient does not fit one strip, with and without pooling.
 #[test]
 fn large_maps_agree_with_the_oracle() {

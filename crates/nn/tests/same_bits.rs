@@ -119,6 +119,31 @@ fn instruction_sets_agree_bit_for_bit() {
     }
 }
 
+/// Batches that fill the lanes in every way: by half, to the last one, with a rest that rows share, in two groups.
+#[test]
+fn instruction_sets_agree_for_every_batch() {
+    for network in networks() {
+        let (inputs, labels) = lcg_examples(&network, 9, 60);
+        let examples = Examples::new(&network, &inputs, &labels).unwrap();
+        let start = lcg_weights(&network, 4);
+        let order: Vec<u32> = (0..62).map(|i| i * 13 % 60).collect();
+        let train = |isa| {
+            let engine = Engine::with_isa(network.clone(), 2, isa).unwrap();
+            let jobs = [1, 3, 7, 8, 10, 13, 20, 31].map(|batch_size| Job {
+                start: &start,
+                order: &order[..2 * batch_size],
+                batch_size,
+                sgd: Sgd::default(),
+            });
+            engine.train(&examples, &jobs).unwrap()
+        };
+        let expected = train(Isa::Portable);
+        for isa in Isa::ALL.into_iter().filter(|isa| isa.is_supported()) {
+            assert_eq!(train(isa), expected, "{isa}");
+        }
+    }
+}
+
 /// What is kept as pixels trains and is looked at as the same numbers do.
 #[test]
 fn pixels_are_as_good_as_their_quotients() {

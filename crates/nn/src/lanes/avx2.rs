@@ -1,4 +1,4 @@
-//! AVX2 with fused multiply-add: one register holds 8 samples, and there are 16 registers.
+//! AVX2 with fused multiply-add: one register holds 8 values, and there are 16 registers.
 //!
 //! The reason for every unsafe operation here is the contract of [`Simd`]: the caller runs on a machine
 //! with these instructions and passes pointers to enough values.
@@ -14,8 +14,8 @@ pub(super) struct Avx2;
 /// # Safety
 /// The machine must have AVX2 and FMA.
 #[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn enter<T: Task, const G: usize>(task: T) {
-    task.run::<Avx2, G>();
+pub(super) unsafe fn enter<T: Task>(task: T) {
+    task.run::<Avx2>();
 }
 
 /// Adds lanes 0 + 2 and 1 + 3 of every quarter of two vectors, interleaved.
@@ -69,10 +69,6 @@ impl Simd for Avx2 {
     #[inline(always)]
     unsafe fn mul(a: __m256, b: __m256) -> __m256 {
         _mm256_mul_ps(a, b)
-    }
-    #[inline(always)]
-    unsafe fn div(a: __m256, b: __m256) -> __m256 {
-        _mm256_div_ps(a, b)
     }
     #[inline(always)]
     unsafe fn max(a: __m256, b: __m256) -> __m256 {

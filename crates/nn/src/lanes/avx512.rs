@@ -1,33 +1,21 @@
-//! AVX-512: one register holds 16 samples, or 8 in the half-width tail, and there are 32 registers.
+//! AVX-512: one register holds 16 values, and there are 32 registers.
 //!
 //! The reason for every unsafe operation here is the contract of [`Simd`]: the caller runs on a machine
 //! with these instructions and passes pointers to enough values.
 #![allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 
-use super::avx2;
-use super::simd::{Simd, Task};
+use super::simd::{Simd, Task, first_lanes};
 use core::arch::x86_64::*;
 
 /// 16 lanes in one 512-bit register.
 #[derive(Clone, Copy)]
-pub(super) struct Full;
-
-/// 8 lanes in one of 32 256-bit registers.
-#[derive(Clone, Copy)]
-pub(super) struct Half;
+pub(super) struct Avx512;
 
 /// # Safety
 /// The machine must have AVX-512 F, VL, BW and DQ.
 #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma")]
-pub(super) unsafe fn enter_full<T: Task>(task: T) {
-    task.run::<Full, 16>();
-}
-
-/// # Safety
-/// As for [`enter_full`].
-#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma")]
-pub(super) unsafe fn enter_half<T: Task>(task: T) {
-    task.run::<Half, 8>();
+pub(super) unsafe fn enter<T: Task>(task: T) {
+    task.run::<Avx512>();
 }
 
 /// Adds lanes 0 + 2 and 1 + 3 of every quarter of two vectors, interleaved.
@@ -52,7 +40,7 @@ unsafe fn add_quarters(a: __m512, b: __m512) -> __m512 {
     _mm512_add_ps(even, _mm512_shuffle_f32x4::<0xdd>(a, b))
 }
 
-impl Simd for Full {
+impl Simd for Avx512 {
     type V = __m512;
     const LANES: usize = 16;
     const WIDE: bool = true;
@@ -74,6 +62,29 @@ impl Simd for Full {
         _mm512_storeu_ps(to, value);
     }
     #[inline(always)]
+    unsafe fn store_first(to: *mut f32, value: __m512, count: usize) {
+        _mm512_mask_storeu_ps(to, first_lanes(count), value);
+    }
+    #[inline(always)]
+    unsafe fn load_two(low: *const f32, high: *const f32) -> __m512 {
+        let low = _mm512_castps256_ps512(_mm256_loadu_ps(low));
+        _mm512_insertf32x8::<1>(low, _mm256_loadu_ps(high))
+    }
+    #[inline(always)]
+    unsafe fn store_two(low: *mut f32, high: *mut f32, value: __m512) {
+        _mm256_storeu_ps(low, _mm512_castps512_ps256(value));
+        _mm256_storeu_ps(high, _mm512_extractf32x8_ps::<1>(value));
+    }
+    #[inline(always)]
+    #[allow(clippy::pointers_in_nomem_asm_block)] // nothing is read there
+    fn opaque(mut pointer: *const f32) -> *const f32 {
+        // SAFETY: no instruction at all.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(reg) pointer, options(pure, nomem, nostack, preserves_flags));
+        }
+        pointer
+    }
+    #[inline(always)]
     unsafe fn fma(a: __m512, b: __m512, c: __m512) -> __m512 {
         _mm512_fmadd_ps(a, b, c)
     }
@@ -88,10 +99,6 @@ impl Simd for Full {
     #[inline(always)]
     unsafe fn mul(a: __m512, b: __m512) -> __m512 {
         _mm512_mul_ps(a, b)
-    }
-    #[inline(always)]
-    unsafe fn div(a: __m512, b: __m512) -> __m512 {
-        _mm512_div_ps(a, b)
     }
     #[inline(always)]
     unsafe fn max(a: __m512, b: __m512) -> __m512 {
@@ -175,53 +182,5 @@ impl Simd for Full {
                 _mm512_shuffle_f32x4::<0xdd>(odd, odd2),
             );
         }
-    }
-}
-
-/// What [`Half`] does as AVX2 does: the compiler encodes it with the registers of AVX-512.
-macro_rules! like_avx2 {
-    ($($name:ident($($arg:ident: $kind:ty),*) $(-> $out:ty)?;)*) => {
-        $(#[inline(always)]
-        unsafe fn $name($($arg: $kind),*) $(-> $out)? {
-            avx2::Avx2::$name($($arg),*)
-        })*
-    };
-}
-
-impl Simd for Half {
-    type V = __m256;
-    const LANES: usize = 8;
-    const WIDE: bool = true;
-
-    like_avx2! {
-        splat(value: f32) -> __m256;
-        load(from: *const f32) -> __m256;
-        load_bytes(from: *const u8) -> __m256;
-        store(to: *mut f32, value: __m256);
-        fma(a: __m256, b: __m256, c: __m256) -> __m256;
-        add(a: __m256, b: __m256) -> __m256;
-        sub(a: __m256, b: __m256) -> __m256;
-        mul(a: __m256, b: __m256) -> __m256;
-        div(a: __m256, b: __m256) -> __m256;
-        max(a: __m256, b: __m256) -> __m256;
-        power_of_two(shifted: __m256) -> __m256;
-        half_sums(v: &[__m256; 16]) -> [[f32; 16]; 2];
-        transpose(rows: &[*const f32; 16], to: *mut f32, stride: usize);
-    }
-    #[inline(always)]
-    unsafe fn greater(a: __m256, b: __m256) -> u16 {
-        u16::from(_mm256_cmp_ps_mask::<_CMP_GT_OQ>(a, b))
-    }
-    #[inline(always)]
-    unsafe fn equal(a: __m256, b: __m256) -> u16 {
-        u16::from(_mm256_cmp_ps_mask::<_CMP_EQ_OQ>(a, b))
-    }
-    #[inline(always)]
-    unsafe fn keep(mask: u16, value: __m256) -> __m256 {
-        _mm256_maskz_mov_ps(mask as u8, value)
-    }
-    #[inline(always)]
-    unsafe fn select(mask: u16, a: __m256, b: __m256) -> __m256 {
-        _mm256_mask_blend_ps(mask as u8, b, a)
     }
 }

@@ -1,64 +1,82 @@
 //! Convolution, bias, and what follows it, in one pass over the output.
 #![allow(unsafe_code)]
 
-use super::simd::{self, Group, Simd, Task, store_mask};
-use super::{ConvShape, MapLayout, split, tile_channels, with_size};
+use super::rows::{Cut, Visit, each_vector, lay_row};
+use super::simd::{self, Simd, Task, first_lanes, store_mask};
+use super::spread::Winner;
+use super::{ConvShape, MapLayout, SLACK, split, tile_channels, with_size};
 use crate::isa::Isa;
 
 /// What happens to the sums before they are stored.
 pub(crate) enum Finish<'a> {
     /// Nothing.
     Plain,
-    /// `max(x, 0)`.
-    Relu,
-    /// Maximum of 2x2 windows and `max(x, 0)`; 8 bytes per output say which value each lane took:
-    /// 16 bits for each of the window's four, no bit where the output is 0.
+    /// `max(x, 0)`; 2 bytes for each block of 16 outputs say which are above 0.
+    Relu(&'a mut [u8]),
+    /// Maximum of 2x2 windows and `max(x, 0)`; 8 bytes for each block of 16 outputs are its [`Winner`]s.
     PoolRelu(&'a mut [u8]),
 }
 
-/// `output = finish(conv(input) + biases)`; `packed` comes from [`ConvShape::pack_forward`].
+/// `output = finish(conv(input) + biases)`; `packed` comes from [`ConvShape::pack_forward`], `scratch` has room for two
+/// output rows of every filter of a register tile ([`scratch_values`]).
 #[allow(clippy::too_many_arguments)] // a kernel's operands are what it is
 pub(crate) fn conv_forward(
     isa: Isa,
-    group: Group,
+    samples: usize,
     shape: &ConvShape,
     input: &[f32],
     packed: &[f32],
     biases: &[f32],
+    scratch: &mut [f32],
     output: &mut [f32],
     layout: &MapLayout,
     finish: Finish,
 ) {
-    let lanes = group.lanes();
     let pooled = matches!(finish, Finish::PoolRelu(_));
     let shrink = if pooled { 2 } else { 1 };
-    assert!(input.len() >= shape.input.vectors() * lanes);
-    assert!(output.len() >= layout.vectors() * lanes);
+    let cut = Cut::new(layout.width, samples);
+    let blocks = layout.channels * layout.height * cut.blocks();
+    shape.check();
+    assert!(shape.input.parity == pooled);
+    assert!(input.len() >= shape.input.positions() * samples + SLACK);
+    assert!(output.len() >= layout.positions() * samples);
     assert!(packed.len() >= shape.weights() && biases.len() >= shape.filters);
-    assert!(shape.out_height + shape.kernel <= shape.input.height + 2 * shape.input.halo + 1);
-    assert!(shape.out_width + shape.kernel <= shape.input.row() + 1);
+    assert!(scratch.len() >= scratch_values(cut));
     assert!(layout.channels == shape.filters && shape.out_height == layout.height * shrink);
     assert!(shape.out_width == layout.width * shrink);
-    if let Finish::PoolRelu(masks) = &finish {
-        assert!(masks.len() >= layout.channels * layout.height * layout.width * 8);
+    match &finish {
+        Finish::Plain => {}
+        Finish::Relu(masks) => assert!(masks.len() >= 2 * blocks),
+        Finish::PoolRelu(masks) => assert!(masks.len() >= 8 * blocks),
     }
     let task = Forward {
         shape,
+        samples,
+        cut,
         input,
         packed,
         biases,
+        scratch,
         output,
         layout,
         finish,
     };
-    simd::run(isa, group, task);
+    simd::run(isa, task);
+}
+
+/// Room that [`conv_forward`] needs for rows of its output.
+pub(crate) fn scratch_values(cut: Cut) -> usize {
+    tile_channels(true) * 2 * cut.padded() + SLACK
 }
 
 struct Forward<'a> {
     shape: &'a ConvShape,
+    samples: usize,
+    cut: Cut,
     input: &'a [f32],
     packed: &'a [f32],
     biases: &'a [f32],
+    scratch: &'a mut [f32],
     output: &'a mut [f32],
     layout: &'a MapLayout,
     finish: Finish<'a>,
@@ -66,210 +84,264 @@ struct Forward<'a> {
 
 impl Task for Forward<'_> {
     #[inline(always)]
-    unsafe fn run<S: Simd, const G: usize>(mut self) {
-        // SAFETY: the caller vouches for the instruction set; `conv_forward` checked every length, and the
-        // loops stay inside the shapes those lengths were checked against.
-        unsafe {
-            match self.finish {
-                Finish::Plain => self.rows::<S, G>(false),
-                Finish::Relu => self.rows::<S, G>(true),
-                Finish::PoolRelu(ref mut masks) => {
-                    let masks = masks.as_mut_ptr();
-                    self.windows::<S, G>(masks);
+    unsafe fn run<S: Simd>(mut self) {
+        let height = self.layout.height;
+        for y in (0..height).step_by(2) {
+            let mut packed = self.packed.as_ptr();
+            for (start, size) in split(self.shape.filters, tile_channels(S::WIDE)) {
+                // SAFETY: the caller vouches for the instruction set; `conv_forward` checked every length, and the
+                // loops stay inside the shapes those lengths were checked against.
+                unsafe {
+                    with_size!(size, tile_channels(S::WIDE), [1, 2, 3, 4, 5, 6], R => {
+                        self.pair::<S, R>(packed, start, y, (height - y).min(2));
+                    });
+                    packed = packed.add(size * self.shape.weights() / self.shape.filters);
                 }
             }
         }
     }
+}
+
+/// Two output rows of `R` filters.
+struct Pair<'a, const R: usize> {
+    shape: &'a ConvShape,
+    samples: usize,
+    cut: Cut,
+    input: *const f32,
+    packed: *const f32,
+    biases: *const f32,
+    /// `[filter][row of two]`.
+    scratch: *mut f32,
+    /// Of row `first` of the tile's first filter.
+    masks: *mut u8,
+    /// Bytes from one filter's masks to the next.
+    mask_plane: usize,
+    first: usize,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Plain,
+    Relu,
+    PoolRelu,
 }
 
 impl Forward<'_> {
-    /// Tiles of 2x2 positions, which pooling makes one.
     #[inline(always)]
-    unsafe fn windows<S: Simd, const G: usize>(&mut self, masks: *mut u8) {
-        let (height, width) = (self.layout.height, self.layout.width);
-        for y in 0..height {
-            let mut packed = self.packed.as_ptr();
-            for (start, size) in split(self.shape.filters, tile_channels(S::WIDE)) {
-                // SAFETY: as in `run`.
-                unsafe {
-                    with_size!(size, tile_channels(S::WIDE), [1, 2, 3, 4, 5, 6], R => {
-                        for x in 0..width {
-                            self.window::<S, G, R>(packed, start, y, x, masks);
-                        }
-                    });
-                    packed = packed.add(size * self.shape.weights() / self.shape.filters);
-                }
-            }
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn window<S: Simd, const G: usize, const R: usize>(
+    unsafe fn pair<S: Simd, const R: usize>(
         &mut self,
         packed: *const f32,
         start: usize,
-        y: usize,
-        x: usize,
-        masks: *mut u8,
+        first: usize,
+        count: usize,
     ) {
-        let (shape, layout) = (self.shape, self.layout);
-        let row = shape.input.row() * G;
-        for half in 0..G / S::LANES {
-            // SAFETY: as in `run`; half the lanes start `LANES` values later.
-            unsafe {
-                let from = self
-                    .input
-                    .as_ptr()
-                    .add((2 * y * shape.input.row() + 2 * x) * G + half * S::LANES);
-                let offsets = [0, G, row, row + G];
-                let sums = tile::<S, G, R, 4>(
-                    shape,
-                    from,
-                    offsets,
-                    packed,
-                    self.biases.as_ptr().add(start),
-                );
-                for (r, sums) in sums.iter().enumerate() {
-                    let [a, b, c, d] = *sums;
-                    let zero = S::splat(0.0);
-                    let largest = S::max(S::max(a, b), S::max(c, d));
-                    let live = S::greater(largest, zero);
-                    let first = S::equal(a, largest) & live;
-                    let second = S::equal(b, largest) & live & !first;
-                    let third = S::equal(c, largest) & live & !first & !second;
-                    let fourth = live & !first & !second & !third;
-                    let to = layout.origin() + (start + r) * layout.plane() + y * layout.row() + x;
-                    S::store(
-                        self.output.as_mut_ptr().add(to * G + half * S::LANES),
-                        S::max(zero, largest),
-                    );
-                    let at = ((start + r) * layout.height + y) * layout.width + x;
-                    let mask = masks.add(at * 8 + half);
-                    store_mask::<S>(mask, first);
-                    store_mask::<S>(mask.add(2), second);
-                    store_mask::<S>(mask.add(4), third);
-                    store_mask::<S>(mask.add(6), fourth);
+        let (layout, samples, cut) = (self.layout, self.samples, self.cut);
+        let (kind, masks, bytes) = match &mut self.finish {
+            Finish::Plain => (Kind::Plain, std::ptr::null_mut(), 0),
+            Finish::Relu(masks) => (Kind::Relu, masks.as_mut_ptr(), 2 * cut.blocks()),
+            Finish::PoolRelu(masks) => (Kind::PoolRelu, masks.as_mut_ptr(), 8 * cut.blocks()),
+        };
+        // SAFETY: as in `run`.
+        unsafe {
+            let pair: Pair<'_, R> = Pair {
+                shape: self.shape,
+                samples,
+                cut,
+                input: self.input.as_ptr(),
+                packed,
+                biases: self.biases.as_ptr().add(start),
+                scratch: self.scratch.as_mut_ptr(),
+                masks: masks.wrapping_add((start * layout.height + first) * bytes),
+                mask_plane: layout.height * bytes,
+                first,
+                kind,
+            };
+            if kind == Kind::PoolRelu {
+                for half in 0..16 / S::LANES {
+                    each_vector::<S, _>(cut, first..first + count, half, &pair, ());
+                }
+            } else {
+                for row in first..first + count {
+                    pair.row::<S>(row);
                 }
             }
-        }
-    }
-
-    /// Tiles of 4 positions in a row; the last one reaches back over what is already done.
-    #[inline(always)]
-    unsafe fn rows<S: Simd, const G: usize>(&mut self, relu: bool) {
-        let width = self.layout.width;
-        for y in 0..self.layout.height {
-            let mut packed = self.packed.as_ptr();
-            for (start, size) in split(self.shape.filters, tile_channels(S::WIDE)) {
-                // SAFETY: as in `run`.
-                unsafe {
-                    with_size!(size, tile_channels(S::WIDE), [1, 2, 3, 4, 5, 6], R => {
-                        if width < 4 {
-                            for x in 0..width {
-                                self.stretch::<S, G, R, 1>(packed, start, y, x, relu);
-                            }
-                        } else {
-                            for x in (0..width).step_by(4) {
-                                self.stretch::<S, G, R, 4>(packed, start, y, x.min(width - 4), relu);
-                            }
-                        }
-                    });
-                    packed = packed.add(size * self.shape.weights() / self.shape.filters);
-                }
-            }
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn stretch<S: Simd, const G: usize, const R: usize, const P: usize>(
-        &mut self,
-        packed: *const f32,
-        start: usize,
-        y: usize,
-        x: usize,
-        relu: bool,
-    ) {
-        let (shape, layout) = (self.shape, self.layout);
-        for half in 0..G / S::LANES {
-            // SAFETY: as in `window`.
-            unsafe {
-                let from = self
-                    .input
-                    .as_ptr()
-                    .add((y * shape.input.row() + x) * G + half * S::LANES);
-                let mut offsets = [0; P];
-                for (p, offset) in offsets.iter_mut().enumerate() {
-                    *offset = p * G;
-                }
-                let sums = tile::<S, G, R, P>(
-                    shape,
-                    from,
-                    offsets,
-                    packed,
-                    self.biases.as_ptr().add(start),
-                );
-                for (r, sums) in sums.iter().enumerate() {
-                    for (p, sum) in sums.iter().enumerate() {
-                        let value = if relu {
-                            S::max(S::splat(0.0), *sum)
-                        } else {
-                            *sum
-                        };
-                        let to = layout.origin()
-                            + (start + r) * layout.plane()
-                            + y * layout.row()
-                            + x
-                            + p;
-                        S::store(
-                            self.output.as_mut_ptr().add(to * G + half * S::LANES),
-                            value,
-                        );
-                    }
+            for r in 0..R {
+                for row in 0..count {
+                    let from = self.scratch.as_ptr().add((2 * r + row) * cut.padded());
+                    let to = layout.row_start(start + r, first + row) * samples;
+                    lay_row::<S>(from, layout, samples, self.output.as_mut_ptr().add(to));
                 }
             }
         }
     }
 }
 
-/// `R` filters at `P` positions, all sums in registers: bias first, then channel, row and column of the kernel.
-///
-/// # Safety
-/// `from` plus each offset must be the first of `kernel` x `kernel` vectors in every channel.
-#[inline(always)]
-unsafe fn tile<S: Simd, const G: usize, const R: usize, const P: usize>(
-    shape: &ConvShape,
-    from: *const f32,
-    offsets: [usize; P],
-    packed: *const f32,
-    biases: *const f32,
-) -> [[S::V; P]; R] {
-    let (plane, row) = (shape.input.plane() * G, shape.input.row() * G);
-    // SAFETY: the caller vouches for the positions; `packed` holds `R` weights for each step of the loops.
-    unsafe {
-        let mut sums = [[S::splat(0.0); P]; R];
-        for (r, sums) in sums.iter_mut().enumerate() {
-            *sums = [S::splat(*biases.add(r)); P];
+impl<S: Simd, const R: usize> Visit<S> for Pair<'_, R> {
+    type Sums = ();
+
+    /// Pools four sums.
+    #[inline(always)]
+    unsafe fn vector<const JOINED: bool>(&self, _: (), row: usize, offset: usize) {
+        let below = self.shape.input.row() * self.samples;
+        // SAFETY: as in `Forward::run`; a vector reaches `SLACK` beyond its row at most.
+        unsafe {
+            let from = self.input.add(2 * row * below + offset);
+            let sums = self.tile::<S, 4, true, JOINED>(from);
+            let own = self.cut.own_lanes::<JOINED>(offset);
+            let zero = S::splat(0.0);
+            for (r, sums) in sums.iter().enumerate() {
+                let [a, b, c, d] = *sums;
+                let largest = S::max(S::max(a, b), S::max(c, d));
+                let live = S::greater(largest, zero) & own;
+                // The first of equals.
+                let (a, b, c) = (
+                    S::equal(a, largest),
+                    S::equal(b, largest),
+                    S::equal(c, largest),
+                );
+                let lower = !(a | b) & live;
+                let right = (!a & b | lower & !c) & live;
+                let mut masks = [0; 4];
+                masks[Winner::RIGHT] = right;
+                masks[Winner::LOWER] = lower;
+                masks[Winner::LIVE] = live;
+                self.store::<S, 4, JOINED>(r, row, offset, S::max(zero, largest), masks);
+            }
         }
-        let mut weight = packed;
-        for channel in 0..shape.input.channels {
-            for ky in 0..shape.kernel {
-                let mut at = from.add(channel * plane + ky * row);
-                for _ in 0..shape.kernel {
-                    let mut values = [S::splat(0.0); P];
-                    for p in 0..P {
-                        values[p] = S::load(at.add(offsets[p]));
-                    }
-                    for r in 0..R {
-                        let w = S::splat(*weight.add(r));
-                        for p in 0..P {
-                            sums[r][p] = S::fma(w, values[p], sums[r][p]);
-                        }
-                    }
-                    weight = weight.add(R);
-                    at = at.add(G);
+    }
+}
+
+impl<const R: usize> Pair<'_, R> {
+    /// A row without pooling: 4 vectors at a time, the last four reaching back over what is already done.
+    #[inline(always)]
+    unsafe fn row<S: Simd>(&self, row: usize) {
+        let vectors = self.cut.values.div_ceil(S::LANES);
+        // SAFETY: as in `Forward::run`.
+        unsafe {
+            if vectors < 4 {
+                for vector in 0..vectors {
+                    self.stretch::<S, 1>(row, vector * S::LANES);
+                }
+            } else {
+                for vector in (0..vectors).step_by(4) {
+                    self.stretch::<S, 4>(row, vector.min(vectors - 4) * S::LANES);
                 }
             }
         }
-        sums
+    }
+
+    #[inline(always)]
+    unsafe fn stretch<S: Simd, const P: usize>(&self, row: usize, offset: usize) {
+        // SAFETY: as in `vector`.
+        unsafe {
+            let from = self.input.add(row * self.shape.input.row() * self.samples);
+            let sums = self.tile::<S, P, false, false>(from.add(offset));
+            for (r, sums) in sums.iter().enumerate() {
+                for (p, sum) in sums.iter().enumerate() {
+                    let at = offset + p * S::LANES;
+                    let value = match self.kind {
+                        Kind::Plain => *sum,
+                        _ => S::max(S::splat(0.0), *sum),
+                    };
+                    let live = S::greater(value, S::splat(0.0)) & first_lanes(self.cut.values - at);
+                    self.store::<S, 1, false>(r, row, at, value, [live]);
+                }
+            }
+        }
+    }
+
+    /// A vector of outputs and its masks.
+    #[inline(always)]
+    unsafe fn store<S: Simd, const M: usize, const JOINED: bool>(
+        &self,
+        r: usize,
+        row: usize,
+        offset: usize,
+        value: S::V,
+        masks: [u16; M],
+    ) {
+        let (row, padded) = (row - self.first, self.cut.padded());
+        // SAFETY: as in `Forward::run`.
+        unsafe {
+            let to = self.scratch.add((2 * r + row) * padded + offset);
+            match JOINED {
+                true => S::store_two(to, to.add(padded), value),
+                false => S::store(to, value),
+            }
+            if self.kind == Kind::Plain {
+                return;
+            }
+            let block = 2 * M * (row * self.cut.blocks() + offset / 16) + offset % 16 / 8;
+            let to = self.masks.add(r * self.mask_plane + block);
+            for (m, mask) in masks.iter().enumerate() {
+                if JOINED {
+                    let below = to.add(2 * M * self.cut.blocks() + 2 * m);
+                    store_mask::<S>(to.add(2 * m), mask & 0xff);
+                    store_mask::<S>(below, mask >> 8);
+                } else {
+                    store_mask::<S>(to.add(2 * m), *mask);
+                }
+            }
+        }
+    }
+
+    /// `R` filters at `P` vectors, all sums in registers: bias first, then channel, row and column of the kernel. The
+    /// vectors are neighbours, or (`POOLED`) the four places of windows.
+    ///
+    /// # Safety
+    /// `from` must be where the first tap of the first vector lies in the first channel.
+    #[inline(always)]
+    unsafe fn tile<S: Simd, const P: usize, const POOLED: bool, const JOINED: bool>(
+        &self,
+        from: *const f32,
+    ) -> [[S::V; P]; R] {
+        let (shape, samples) = (self.shape, self.samples);
+        let (plane, row) = (shape.input.plane() * samples, shape.input.row() * samples);
+        // From one row of windows to the next.
+        let joined = 2 * row;
+        let second = shape.input.column(1) * samples;
+        // SAFETY: the caller vouches for the positions; `packed` holds `R` weights for each step of the loops.
+        unsafe {
+            let mut sums = [[S::splat(0.0); P]; R];
+            for (r, sums) in sums.iter_mut().enumerate() {
+                *sums = [S::splat(*self.biases.add(r)); P];
+            }
+            let mut weight = self.packed;
+            for channel in 0..shape.input.channels {
+                for ky in 0..shape.kernel {
+                    let mut at = from.add(channel * plane + ky * row);
+                    let mut next = at.add(second);
+                    for _ in 0..shape.kernel {
+                        let mut values = [S::splat(0.0); P];
+                        for p in 0..P {
+                            let place = match (POOLED, p % 2) {
+                                (false, _) => at.add(p * S::LANES),
+                                (true, 0) => at.add(p / 2 * row),
+                                (true, _) => next.add(p / 2 * row),
+                            };
+                            values[p] = match JOINED {
+                                true => S::load_two(place, place.add(joined)),
+                                false => S::load(place),
+                            };
+                        }
+                        for r in 0..R {
+                            let w = S::splat(*weight.add(r));
+                            for p in 0..P {
+                                sums[r][p] = S::fma(w, values[p], sums[r][p]);
+                            }
+                        }
+                        weight = weight.add(R);
+                        // With columns apart by parity, two columns on is one place on.
+                        if POOLED {
+                            (at, next) = (next, at.add(samples));
+                        } else {
+                            at = at.add(samples);
+                        }
+                    }
+                }
+            }
+            sums
+        }
     }
 }

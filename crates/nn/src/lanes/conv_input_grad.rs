@@ -1,49 +1,44 @@
 //! Gradient of a convolution with respect to its input.
 #![allow(unsafe_code)]
 
-use super::simd::{self, Group, Simd, Task};
-use super::{ConvShape, split, tile_channels, with_size};
+use super::simd::{self, Simd, Task, store_within};
+use super::{ConvShape, Strip, back_channels, split, with_size};
 use crate::isa::Isa;
 use std::ops::Range;
 
-/// Positions of a register tile.
-const POSITIONS: usize = 4;
-
-/// Fills `rows` of the input's gradient (`[channel][row][column]` without halo).
+/// Fills `rows` of the input's gradient (`[channel][row][column][sample]` without halo).
 ///
-/// `flow` holds the output's gradient from output row `first` on, `held` rows for each filter; it must reach
-/// every output row that `rows` of the input touch. `packed` comes from [`ConvShape::pack_backward`].
+/// `flow` is a strip of the output's gradient that reaches every output row which `rows` of the input touch. `packed`
+/// comes from [`ConvShape::pack_backward`].
 #[allow(clippy::too_many_arguments)] // a kernel's operands are what it is
 pub(crate) fn conv_input_grad(
     isa: Isa,
-    group: Group,
+    samples: usize,
     shape: &ConvShape,
     flow: &[f32],
-    first: usize,
-    held: usize,
+    strip: Strip,
     packed: &[f32],
     rows: Range<usize>,
     gradient: &mut [f32],
 ) {
-    let lanes = group.lanes();
-    assert!(flow.len() >= shape.filters * held * shape.out_width * lanes);
+    strip.check(shape, samples, flow);
     assert!(packed.len() >= shape.weights());
-    assert!(gradient.len() >= shape.input.bare().vectors() * lanes);
+    assert!(gradient.len() >= shape.input.values() * samples);
     assert!(rows.end <= shape.input.height);
     if let Some(last) = rows.clone().last() {
         let touched = output_rows(shape, rows.start).start..output_rows(shape, last).end;
-        assert!(touched.is_empty() || (first <= touched.start && touched.end <= first + held));
+        assert!(touched.is_empty() || strip.holds(&touched));
     }
     let task = InputGrad {
         shape,
+        samples,
         flow,
-        first,
-        held,
+        strip,
         packed,
         rows,
         gradient,
     };
-    simd::run(isa, group, task);
+    simd::run(isa, task);
 }
 
 /// Output rows that see a row of the input.
@@ -56,9 +51,9 @@ pub(crate) fn output_rows(shape: &ConvShape, row: usize) -> Range<usize> {
 
 struct InputGrad<'a> {
     shape: &'a ConvShape,
+    samples: usize,
     flow: &'a [f32],
-    first: usize,
-    held: usize,
+    strip: Strip,
     packed: &'a [f32],
     rows: Range<usize>,
     gradient: &'a mut [f32],
@@ -66,144 +61,137 @@ struct InputGrad<'a> {
 
 impl Task for InputGrad<'_> {
     #[inline(always)]
-    unsafe fn run<S: Simd, const G: usize>(mut self) {
+    unsafe fn run<S: Simd>(mut self) {
         let per_channel = self.shape.weights() / self.shape.input.channels;
         let mut packed = self.packed.as_ptr();
-        for (start, size) in split(self.shape.input.channels, tile_channels(S::WIDE)) {
-            for row in self.rows.clone() {
-                for column in (0..self.shape.input.width).step_by(POSITIONS) {
-                    for half in 0..G / S::LANES {
-                        // SAFETY: the caller vouches for the instruction set; `conv_input_grad` checked the
-                        // lengths and that `flow` holds every row used.
-                        unsafe {
-                            with_size!(size, tile_channels(S::WIDE), [1, 2, 3, 4, 5, 6], R => {
-                                self.tile::<S, G, R>(packed, start, row, column, half);
-                            });
-                        }
-                    }
-                }
+        for (start, size) in split(self.shape.input.channels, back_channels(S::WIDE)) {
+            // SAFETY: the caller vouches for the instruction set; `conv_input_grad` checked the lengths and that
+            // `flow` holds every row used. `packed` has `per_channel` weights for each input channel.
+            unsafe {
+                with_size!(size, back_channels(S::WIDE), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], R => {
+                    self.channels::<S, R>(packed, start);
+                });
+                packed = packed.add(size * per_channel);
             }
-            // SAFETY: `packed` has `per_channel` weights for each input channel.
-            packed = unsafe { packed.add(size * per_channel) };
         }
     }
+}
+
+/// What two vectors of a row have in common for all filters and rows of the kernel.
+struct Pair {
+    /// Where the first vector meets the output's rows with the first column of the kernel.
+    reach: usize,
+    /// Columns of the kernel that meet the output with the first vector only, with both, with the second only. All
+    /// others are left out, not multiplied by zero: at the rim of a small map they are half of all. Where a vector is
+    /// partly outside, it meets the zeros around a strip's rows.
+    taps: [Range<usize>; 3],
 }
 
 impl InputGrad<'_> {
-    /// `R` channels at 4 positions of a row. Taps that fall outside the output are left out, not multiplied
-    /// by zero: at the rim of a small map they are half of all.
+    /// `R` channels, two vectors at a time.
     #[inline(always)]
-    unsafe fn tile<S: Simd, const G: usize, const R: usize>(
-        &mut self,
-        packed: *const f32,
-        start: usize,
-        row: usize,
-        column: usize,
-        half: usize,
-    ) {
-        let shape = self.shape;
-        let (kernel, width) = (shape.kernel, shape.out_width);
-        let outputs = output_rows(shape, row);
-        let positions = POSITIONS.min(shape.input.width - column);
-        // The tap kx of position p sees output column `reach - kx + p`.
-        let reach = column + shape.input.halo;
-        let whole = if positions < POSITIONS {
-            0..0
-        } else {
-            let from = (reach + POSITIONS).saturating_sub(width).min(kernel);
-            from..(reach + 1).min(kernel).max(from)
-        };
-        // SAFETY: as in `run`; columns are inside the output for whole taps by the choice of `whole`, for the
-        // others by the test of each.
-        unsafe {
-            let mut sums = [[S::splat(0.0); POSITIONS]; R];
-            for filter in 0..shape.filters {
-                for output in outputs.clone().rev() {
-                    let ky = row + shape.input.halo - output;
-                    let from = self
-                        .flow
-                        .as_ptr()
-                        .add((filter * self.held + output - self.first) * width * G)
-                        .add(half * S::LANES);
-                    let weights = packed.add((filter * kernel + ky) * kernel * R);
-                    for kx in 0..whole.start {
-                        partial::<S, G, R>(
-                            &mut sums,
-                            weights.add(kx * R),
-                            from,
-                            reach,
-                            kx,
-                            width,
-                            positions,
-                        );
-                    }
-                    for kx in whole.clone() {
-                        let at = from.add((reach - kx) * G);
-                        let mut values = [S::splat(0.0); POSITIONS];
-                        for p in 0..POSITIONS {
-                            values[p] = S::load(at.add(p * G));
+    unsafe fn channels<S: Simd, const R: usize>(&mut self, packed: *const f32, start: usize) {
+        let (shape, samples) = (self.shape, self.samples);
+        let values = shape.input.width * samples;
+        for offset in (0..values).step_by(2 * S::LANES) {
+            let reach = offset + shape.input.halo * samples;
+            let one = self.taps(reach, S::LANES);
+            let other = match offset + S::LANES < values {
+                true => self.taps(reach + S::LANES, S::LANES),
+                false => one.end..one.end,
+            };
+            let taps = [
+                one.start..other.start.min(one.end),
+                other.start..one.end,
+                other.start.max(one.end)..other.end,
+            ];
+            let pair = Pair { reach, taps };
+            for row in self.rows.clone() {
+                // SAFETY: as in `run`.
+                unsafe {
+                    let sums = self.tile::<S, R>(packed, &pair, row);
+                    for r in 0..R {
+                        let to = ((start + r) * shape.input.height + row) * values + offset;
+                        let to = self.gradient.as_mut_ptr().add(to);
+                        store_within::<S>(to, sums[r][0], values - offset);
+                        if offset + S::LANES < values {
+                            let room = values - offset - S::LANES;
+                            store_within::<S>(to.add(S::LANES), sums[r][1], room);
                         }
-                        for r in 0..R {
-                            let w = S::splat(*weights.add(kx * R + r));
-                            for p in 0..POSITIONS {
-                                sums[r][p] = S::fma(w, values[p], sums[r][p]);
-                            }
-                        }
-                    }
-                    for kx in whole.end..kernel {
-                        partial::<S, G, R>(
-                            &mut sums,
-                            weights.add(kx * R),
-                            from,
-                            reach,
-                            kx,
-                            width,
-                            positions,
-                        );
-                    }
-                }
-            }
-            for r in 0..R {
-                let plane = (start + r) * shape.input.height + row;
-                let to = self
-                    .gradient
-                    .as_mut_ptr()
-                    .add((plane * shape.input.width + column) * G + half * S::LANES);
-                for p in 0..POSITIONS {
-                    if p < positions {
-                        S::store(to.add(p * G), sums[r][p]);
                     }
                 }
             }
         }
     }
-}
 
-/// One tap at those positions of a tile where it meets the output.
-///
-/// # Safety
-/// `from` must be an output row of `width` vectors and `weights` hold `R` values.
-#[inline(always)]
-unsafe fn partial<S: Simd, const G: usize, const R: usize>(
-    sums: &mut [[S::V; POSITIONS]; R],
-    weights: *const f32,
-    from: *const f32,
-    reach: usize,
-    kx: usize,
-    width: usize,
-    positions: usize,
-) {
-    for p in 0..POSITIONS {
-        // Both differences wrap below zero to something far above the width.
-        let at = (reach + p).wrapping_sub(kx);
-        if p < positions && at < width {
-            // SAFETY: `at` is a column of the row.
-            unsafe {
-                let value = S::load(from.add(at * G));
-                for r in 0..R {
-                    sums[r][p] = S::fma(S::splat(*weights.add(r)), value, sums[r][p]);
+    /// The columns of the kernel with which a vector at `reach` meets the output.
+    #[inline(always)]
+    fn taps(&self, reach: usize, lanes: usize) -> Range<usize> {
+        let (samples, kernel) = (self.samples, self.shape.kernel);
+        let width = self.shape.out_width * samples;
+        let first = match reach >= width {
+            true => (reach - width) / samples + 1,
+            false => 0,
+        };
+        let end = (reach + lanes).div_ceil(samples).min(kernel);
+        first.min(end)..end
+    }
+
+    /// `R` channels at the two vectors of a row.
+    #[inline(always)]
+    unsafe fn tile<S: Simd, const R: usize>(
+        &self,
+        packed: *const f32,
+        pair: &Pair,
+        row: usize,
+    ) -> [[S::V; 2]; R] {
+        let (shape, samples, kernel) = (self.shape, self.samples, self.shape.kernel);
+        let flow_row = Strip::row(shape, samples);
+        let outputs = output_rows(shape, row);
+        // SAFETY: as in `run`; a strip has `SLACK` zeros before and behind every row, and no vector that is used
+        // lies wholly outside.
+        unsafe {
+            let mut sums = [[S::splat(0.0); 2]; R];
+            if outputs.is_empty() {
+                return sums;
+            }
+            for filter in 0..shape.filters {
+                let last = self
+                    .strip
+                    .row_start(shape, samples, filter, outputs.end - 1);
+                let mut from = self.flow.as_ptr().add(last + pair.reach);
+                let ky = row + shape.input.halo + 1 - outputs.end;
+                let mut weights = packed.add((filter * kernel + ky) * kernel * R);
+                for _ in outputs.clone() {
+                    for kx in pair.taps[0].clone() {
+                        let value = S::load(from.sub(kx * samples));
+                        for r in 0..R {
+                            let w = S::splat(*weights.add(kx * R + r));
+                            sums[r][0] = S::fma(w, value, sums[r][0]);
+                        }
+                    }
+                    for kx in pair.taps[1].clone() {
+                        let at = from.sub(kx * samples);
+                        let values = [S::load(at), S::load(at.add(S::LANES))];
+                        for r in 0..R {
+                            let w = S::splat(*weights.add(kx * R + r));
+                            sums[r][0] = S::fma(w, values[0], sums[r][0]);
+                            sums[r][1] = S::fma(w, values[1], sums[r][1]);
+                        }
+                    }
+                    for kx in pair.taps[2].clone() {
+                        let value = S::load(from.add(S::LANES).sub(kx * samples));
+                        for r in 0..R {
+                            let w = S::splat(*weights.add(kx * R + r));
+                            sums[r][1] = S::fma(w, value, sums[r][1]);
+                        }
+                    }
+                    // The row above meets the next row of the kernel.
+                    from = from.wrapping_sub(flow_row);
+                    weights = weights.wrapping_add(kernel * R);
                 }
             }
+            sums
         }
     }
 }

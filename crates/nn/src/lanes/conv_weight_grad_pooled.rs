@@ -6,8 +6,10 @@
 #![allow(unsafe_code)]
 
 use super::conv_weight_grad::reduce;
-use super::simd::{self, Group, Simd, Task};
-use super::{ConvShape, is_wide, with_size};
+use super::rows::{Cut, Visit, each_vector};
+use super::simd::{self, Simd, Task, load_mask};
+use super::spread::Winner;
+use super::{ConvShape, SLACK, is_wide, split};
 use crate::isa::Isa;
 use std::ops::Range;
 
@@ -26,7 +28,7 @@ pub(crate) fn selects_winners(isa: Isa, shape: &ConvShape) -> bool {
 #[allow(clippy::too_many_arguments)] // a kernel's operands are what it is
 pub(crate) fn conv_weight_grad_pooled(
     isa: Isa,
-    group: Group,
+    samples: usize,
     shape: &ConvShape,
     input: &[f32],
     after: &[f32],
@@ -34,47 +36,70 @@ pub(crate) fn conv_weight_grad_pooled(
     rows: Range<usize>,
     gradient: &mut [f32],
 ) {
-    let lanes = group.lanes();
-    let windows = shape.filters * (shape.out_height / 2) * (shape.out_width / 2);
-    assert!(selects_winners(isa, shape) && rows.end <= shape.out_height);
+    let cut = Cut::new(shape.out_width / 2, samples);
+    let windows = shape.filters * (shape.out_height / 2);
+    shape.check();
+    assert!(selects_winners(isa, shape) && shape.input.parity && rows.end <= shape.out_height);
     assert!(rows.start.is_multiple_of(2) && rows.end.is_multiple_of(2));
-    assert!(input.len() >= shape.input.vectors() * lanes);
-    assert!(after.len() >= windows * lanes && masks.len() >= windows * 8);
+    assert!(input.len() >= shape.input.positions() * samples + SLACK);
+    assert!(after.len() >= windows * cut.values + SLACK);
+    assert!(masks.len() >= windows * cut.blocks() * 8);
     assert!(gradient.len() >= shape.weights());
-    assert!(shape.out_height + shape.kernel <= shape.input.height + 2 * shape.input.halo + 1);
-    assert!(shape.out_width + shape.kernel <= shape.input.row() + 1);
     let task = PooledWeightGrad {
         shape,
+        samples,
+        cut,
         input,
         after,
         masks,
-        rows,
+        rows: rows.start / 2..rows.end / 2,
         gradient,
     };
-    simd::run(isa, group, task);
+    simd::run(isa, task);
 }
 
 struct PooledWeightGrad<'a> {
     shape: &'a ConvShape,
+    samples: usize,
+    cut: Cut,
     input: &'a [f32],
     after: &'a [f32],
     masks: &'a [u8],
+    /// Of windows.
     rows: Range<usize>,
     gradient: &'a mut [f32],
 }
 
+/// Filters of a register tile, which share its loads: most of them cross a cache line where samples are not 16. Each
+/// filter needs two mask registers of seven, and a register for each of its weights: all of them in a small kernel, a
+/// row of them in a large one.
+const fn tile_filters(kernel: usize) -> usize {
+    if kernel <= 3 { 2 } else { 3 }
+}
+
 impl Task for PooledWeightGrad<'_> {
     #[inline(always)]
-    unsafe fn run<S: Simd, const G: usize>(mut self) {
+    unsafe fn run<S: Simd>(mut self) {
         // Narrow instruction sets never come here; leaving them out keeps the program small.
         if !S::WIDE {
             return;
         }
-        for channel in 0..self.shape.input.channels {
-            for filter in 0..self.shape.filters {
-                // SAFETY: the caller vouches for the instruction set; `conv_weight_grad_pooled` checked the lengths.
-                unsafe {
-                    with_size!(self.shape.kernel, if S::WIDE { LARGEST } else { 0 }, [1, 2, 3, 4, 5], K => self.tile::<S, G, K>(filter, channel));
+        for (filter, count) in split(self.shape.filters, tile_filters(self.shape.kernel)) {
+            // SAFETY: the caller vouches for the instruction set; `conv_weight_grad_pooled` checked the lengths.
+            unsafe {
+                match (self.shape.kernel, count) {
+                    (1, 1) => self.filters::<S, 1, 1, 1>(filter),
+                    (1, _) => self.filters::<S, 1, 2, 2>(filter),
+                    (2, 1) => self.filters::<S, 2, 1, 2>(filter),
+                    (2, _) => self.filters::<S, 2, 2, 4>(filter),
+                    (3, 1) => self.filters::<S, 3, 1, 3>(filter),
+                    (3, _) => self.filters::<S, 3, 2, 6>(filter),
+                    (4, 1) => self.filters::<S, 4, 1, 1>(filter),
+                    (4, 2) => self.filters::<S, 4, 2, 2>(filter),
+                    (4, _) => self.filters::<S, 4, 3, 3>(filter),
+                    (_, 1) => self.filters::<S, 5, 1, 1>(filter),
+                    (_, 2) => self.filters::<S, 5, 2, 2>(filter),
+                    (_, _) => self.filters::<S, 5, 3, 3>(filter),
                 }
             }
         }
@@ -82,77 +107,131 @@ impl Task for PooledWeightGrad<'_> {
 }
 
 impl PooledWeightGrad<'_> {
-    /// All `K` x `K` weights between a filter and a channel.
+    /// All weights of `F` filters with a kernel of side `K`, `N / F` rows of it at a time.
     #[inline(always)]
-    unsafe fn tile<S: Simd, const G: usize, const K: usize>(
+    unsafe fn filters<S: Simd, const K: usize, const F: usize, const N: usize>(
         &mut self,
         filter: usize,
-        channel: usize,
     ) {
-        let shape = self.shape;
-        let (width, row) = (shape.out_width / 2, shape.input.row() * G);
-        // SAFETY: as in `run`; a window at an even place reaches `K + 1` rows and columns of the input.
-        unsafe {
-            let mut sums = [[S::splat(0.0); K]; K];
-            let plane = self.input.as_ptr().add(channel * shape.input.plane() * G);
-            for y in self.rows.start / 2..self.rows.end / 2 {
-                let first = (filter * (shape.out_height / 2) + y) * width;
-                let mut mask = self.masks.as_ptr().add(first * 8).cast::<[u8; 8]>();
-                let mut after = self.after.as_ptr().add(first * G);
-                let mut from = plane.add(2 * y * row);
-                for _ in 0..width {
-                    let bits = u64::from_le_bytes(mask.read());
-                    let (second, third, fourth) = (bits >> 16, bits >> 32, bits >> 48);
-                    let right = (second | fourth) as u16;
-                    let lower = (third | fourth) as u16;
-                    let live = (bits | second | third | fourth) as u16;
-                    let value = S::keep(live, S::load(after));
-                    let mut above = columns::<S, G, K>(from, right);
-                    for ky in 0..K {
-                        let below = columns::<S, G, K>(from.add((ky + 1) * row), right);
-                        for kx in 0..K {
-                            let seen = S::select(lower, below[kx], above[kx]);
-                            sums[ky][kx] = S::fma(value, seen, sums[ky][kx]);
-                        }
-                        above = below;
-                    }
-                    mask = mask.add(1);
-                    after = after.add(G);
-                    from = from.add(2 * G);
+        let (shape, samples, cut) = (self.shape, self.samples, self.cut);
+        let plane = shape.out_height / 2;
+        let rows = const { N / F };
+        for channel in 0..shape.input.channels {
+            for ky in (0..K).step_by(rows) {
+                let first = channel * shape.input.plane() + ky * shape.input.row();
+                // SAFETY: as in `run`; a window at an even place reaches `K + 1` rows and columns of the input.
+                let sums = unsafe {
+                    let operands: Operands<K, F, N> = Operands {
+                        input: self.input.as_ptr().add(first * samples),
+                        row: shape.input.row() * samples,
+                        right: shape.input.column(1) * samples,
+                        samples,
+                        after: self.after.as_ptr().add(filter * plane * cut.values),
+                        after_plane: plane * cut.values,
+                        cut,
+                        masks: self.masks.as_ptr().add(filter * plane * cut.blocks() * 8),
+                        mask_plane: plane * cut.blocks() * 8,
+                    };
+                    let sums = [[S::splat(0.0); K]; N];
+                    each_vector::<S, _>(cut, self.rows.clone(), 0, &operands, sums)
+                };
+                let place = |n: usize| {
+                    let (filter, ky) = (filter + n / rows, ky + n % rows);
+                    ((filter * shape.input.channels + channel) * K + ky) * K
+                };
+                let mut totals = [[0.0; K]; N];
+                for (n, totals) in totals.iter_mut().enumerate() {
+                    totals.copy_from_slice(&self.gradient[place(n)..place(n) + K]);
                 }
-            }
-            let at = (filter * shape.input.channels + channel) * K * K;
-            let mut totals = [[0.0; K]; K];
-            for (ky, totals) in totals.iter_mut().enumerate() {
-                totals.copy_from_slice(&self.gradient[at + ky * K..at + (ky + 1) * K]);
-            }
-            reduce::<S, K, K>(&sums, &mut totals);
-            for (ky, totals) in totals.iter().enumerate() {
-                self.gradient[at + ky * K..at + (ky + 1) * K].copy_from_slice(totals);
+                // SAFETY: as above.
+                unsafe { reduce::<S, N, K>(sums, &mut totals) };
+                for (n, totals) in totals.iter().enumerate() {
+                    self.gradient[place(n)..place(n) + K].copy_from_slice(totals);
+                }
             }
         }
     }
 }
 
-/// `K` inputs of a row, each lane's from its own column of the window.
-///
-/// # Safety
-/// `from` must be the first of `K + 1` vectors.
-#[inline(always)]
-unsafe fn columns<S: Simd, const G: usize, const K: usize>(
-    from: *const f32,
-    right: u16,
-) -> [S::V; K] {
-    // SAFETY: the caller vouches for the pointer.
-    unsafe {
-        let mut columns = [S::splat(0.0); K];
-        for kx in 0..K {
-            columns[kx] = S::select(
-                right,
-                S::load(from.add((kx + 1) * G)),
-                S::load(from.add(kx * G)),
-            );
+/// Where the operands of a register tile lie.
+struct Operands<const K: usize, const F: usize, const N: usize> {
+    input: *const f32,
+    /// From one row to the next.
+    row: usize,
+    /// From the even columns to the odd ones.
+    right: usize,
+    samples: usize,
+    after: *const f32,
+    after_plane: usize,
+    cut: Cut,
+    masks: *const u8,
+    mask_plane: usize,
+}
+
+impl<S: Simd, const K: usize, const F: usize, const N: usize> Visit<S> for Operands<K, F, N> {
+    type Sums = [[S::V; K]; N];
+
+    #[inline(always)]
+    unsafe fn vector<const JOINED: bool>(
+        &self,
+        mut sums: Self::Sums,
+        row: usize,
+        offset: usize,
+    ) -> Self::Sums {
+        let (rows, blocks) = (const { N / F }, self.cut.blocks());
+        // SAFETY: as in `filters`; `JOINED` reads the row of windows after this one, which is there.
+        unsafe {
+            let mut values = [S::splat(0.0); F];
+            let (mut right, mut lower) = ([0; F], [0; F]);
+            for f in 0..F {
+                let mask = self
+                    .masks
+                    .add(f * self.mask_plane + 8 * (row * blocks + offset / 16));
+                let part = |part: usize| {
+                    let bits = load_mask::<S>(mask.add(2 * part));
+                    match JOINED {
+                        true => bits | load_mask::<S>(mask.add(8 * blocks + 2 * part)) << 8,
+                        false => bits,
+                    }
+                };
+                right[f] = part(Winner::RIGHT);
+                lower[f] = part(Winner::LOWER);
+                let after = f * self.after_plane + row * self.cut.values + offset;
+                let after = self.after.add(after);
+                let value = match JOINED {
+                    true => S::load_two(after, after.add(self.cut.values)),
+                    false => S::load(after),
+                };
+                values[f] = S::keep(part(Winner::LIVE), value);
+            }
+            // Pointers that follow from one another are all kept where the compiler sees it: too many.
+            let upper = S::opaque(self.input.add(2 * row * self.row + offset));
+            let load = |column: usize, down: usize| {
+                let at = column / 2 * self.samples + column % 2 * self.right + down * self.row;
+                let at = upper.add(at);
+                match JOINED {
+                    true => S::load_two(at, at.add(2 * self.row)),
+                    false => S::load(at),
+                }
+            };
+            let mut left = [S::splat(0.0); N];
+            for column in 0..K + 1 {
+                let mut above = load(column, 0);
+                for ky in 0..rows {
+                    let below = load(column, ky + 1);
+                    for f in 0..F {
+                        let n = f * rows + ky;
+                        let seen = S::select(lower[f], below, above);
+                        if column > 0 {
+                            let seen = S::select(right[f], seen, left[n]);
+                            sums[n][column - 1] = S::fma(values[f], seen, sums[n][column - 1]);
+                        }
+                        left[n] = seen;
+                    }
+                    above = below;
+                }
+            }
         }
-        columns
+        sums
     }
 }

@@ -1,9 +1,11 @@
 //! Fully connected layers: forward, weight gradient, input gradient.
 //!
-//! Weights are rows of `stride` values, one row per output, the rows' ends filled with zeros.
+//! Inputs, outputs and their gradients are rows of values, one for each sample; weights are a row for each output. All
+//! rows are filled with zeros up to whole blocks of 16 and lie in the lanes, however many samples there are.
 #![allow(unsafe_code)]
 
-use super::simd::{self, Group, Simd, Task};
+use super::conv_weight_grad::reduce;
+use super::simd::{self, Simd, Task};
 use super::{split, with_size};
 use crate::isa::Isa;
 
@@ -15,9 +17,14 @@ pub(crate) struct DenseShape {
 }
 
 impl DenseShape {
-    /// Values from one weight row to the next: whole vectors of 16.
+    /// Values from one row of inputs or weights to the next.
     pub(crate) fn stride(&self) -> usize {
         self.inputs.next_multiple_of(16)
+    }
+
+    /// Values from one row of outputs to the next.
+    pub(crate) fn out_stride(&self) -> usize {
+        self.outputs.next_multiple_of(16)
     }
 }
 
@@ -25,7 +32,7 @@ impl DenseShape {
 #[allow(clippy::too_many_arguments)] // a kernel's operands are what it is
 pub(crate) fn dense_forward(
     isa: Isa,
-    group: Group,
+    samples: usize,
     shape: DenseShape,
     input: &[f32],
     weights: &[f32],
@@ -33,10 +40,11 @@ pub(crate) fn dense_forward(
     relu: bool,
     output: &mut [f32],
 ) {
-    assert!(input.len() >= shape.inputs * group.lanes());
-    assert!(output.len() >= shape.outputs * group.lanes());
+    assert!(input.len() >= samples * shape.stride());
+    assert!(output.len() >= samples * shape.out_stride());
     assert!(weights.len() >= shape.outputs * shape.stride() && biases.len() >= shape.outputs);
     let task = Forward {
+        samples,
         shape,
         input,
         weights,
@@ -44,10 +52,11 @@ pub(crate) fn dense_forward(
         relu,
         output,
     };
-    simd::run(isa, group, task);
+    simd::run(isa, task);
 }
 
 struct Forward<'a> {
+    samples: usize,
     shape: DenseShape,
     input: &'a [f32],
     weights: &'a [f32],
@@ -56,19 +65,35 @@ struct Forward<'a> {
     output: &'a mut [f32],
 }
 
-/// Outputs of a register tile, of one vector each or two.
-const fn tile_outputs(two_vectors: bool) -> usize {
-    if two_vectors { 6 } else { 8 }
+/// Outputs of a register tile; the last one reaches back over what is already done.
+const fn tile_outputs(wide: bool) -> usize {
+    if wide { 4 } else { 2 }
+}
+
+/// Samples of a register tile.
+const fn tile_samples(wide: bool) -> usize {
+    if wide { 6 } else { 4 }
 }
 
 impl Task for Forward<'_> {
     #[inline(always)]
-    unsafe fn run<S: Simd, const G: usize>(mut self) {
-        for (start, size) in split(self.shape.outputs, tile_outputs(G > S::LANES)) {
+    unsafe fn run<S: Simd>(mut self) {
+        let outputs = self.shape.outputs;
+        for (first, count) in split(self.samples, tile_samples(S::WIDE)) {
             // SAFETY: the caller vouches for the instruction set; `dense_forward` checked the lengths.
             unsafe {
-                with_size!(size, tile_outputs(G > S::LANES), [1, 2, 3, 4, 5, 6, 7, 8], R => {
-                    self.tile::<S, G, R>(start);
+                with_size!(count, tile_samples(S::WIDE), [1, 2, 3, 4, 5, 6], C => {
+                    let most = tile_outputs(S::WIDE);
+                    let few = outputs < most;
+                    for start in (0..outputs).step_by(if few { 1 } else { most }) {
+                        if few {
+                            self.tile::<S, 1, C>(start, first);
+                        } else if S::WIDE {
+                            self.tile::<S, 4, C>(start.min(outputs - 4), first);
+                        } else {
+                            self.tile::<S, 2, C>(start.min(outputs - 2), first);
+                        }
+                    }
                 });
             }
         }
@@ -76,114 +101,131 @@ impl Task for Forward<'_> {
 }
 
 impl Forward<'_> {
-    /// `R` outputs of the whole group.
+    /// `R` outputs of `C` samples.
     #[inline(always)]
-    unsafe fn tile<S: Simd, const G: usize, const R: usize>(&mut self, start: usize) {
-        let (stride, halves) = (self.shape.stride(), G / S::LANES);
-        // SAFETY: as in `run`.
-        unsafe {
-            let mut sums = [[S::splat(0.0); 2]; R];
-            for (r, sums) in sums.iter_mut().enumerate() {
-                *sums = [S::splat(*self.biases.as_ptr().add(start + r)); 2];
-            }
-            let weights = self.weights.as_ptr().add(start * stride);
-            let mut from = self.input.as_ptr();
-            for i in 0..self.shape.inputs {
-                let mut values = [S::splat(0.0); 2];
-                for half in 0..halves {
-                    values[half] = S::load(from.add(half * S::LANES));
-                }
-                for r in 0..R {
-                    let w = S::splat(*weights.add(r * stride + i));
-                    for half in 0..halves {
-                        sums[r][half] = S::fma(w, values[half], sums[r][half]);
+    unsafe fn tile<S: Simd, const R: usize, const C: usize>(&mut self, start: usize, first: usize) {
+        let stride = self.shape.stride();
+        let mut totals = [[0.0f32; C]; R];
+        for (r, totals) in totals.iter_mut().enumerate() {
+            *totals = [self.biases[start + r]; C];
+        }
+        for half in 0..16 / S::LANES {
+            // SAFETY: as in `run`; rows are whole blocks of 16.
+            unsafe {
+                let mut sums = [[S::splat(0.0); C]; R];
+                let mut weights = self.weights.as_ptr().add(start * stride + half * S::LANES);
+                let mut input = self.input.as_ptr().add(first * stride + half * S::LANES);
+                for _ in 0..stride / 16 {
+                    let mut values = [S::splat(0.0); C];
+                    for c in 0..C {
+                        values[c] = S::load(input.add(c * stride));
                     }
+                    for r in 0..R {
+                        let w = S::load(weights.add(r * stride));
+                        for c in 0..C {
+                            sums[r][c] = S::fma(w, values[c], sums[r][c]);
+                        }
+                    }
+                    weights = weights.add(16);
+                    input = input.add(16);
                 }
-                from = from.add(G);
+                reduce::<S, R, C>(sums, &mut totals);
             }
-            for r in 0..R {
-                for half in 0..halves {
-                    let sum = sums[r][half];
-                    let value = if self.relu {
-                        S::max(S::splat(0.0), sum)
-                    } else {
-                        sum
-                    };
-                    let to = self.output.as_mut_ptr().add((start + r) * G);
-                    S::store(to.add(half * S::LANES), value);
-                }
+        }
+        let out_stride = self.shape.out_stride();
+        for (r, totals) in totals.iter().enumerate() {
+            for (c, total) in totals.iter().enumerate() {
+                // As the relu of a vector does: a NaN stays.
+                let dead = self.relu && *total < 0.0;
+                let value = if dead { 0.0 } else { *total };
+                self.output[(first + c) * out_stride + start + r] = value;
             }
         }
     }
 }
 
-/// `gradient (+)= flow x input`; `add` says whether there is a sum so far. `turned` is scratch for the
-/// input with samples in rows: lanes x stride values.
-#[allow(clippy::too_many_arguments)] // a kernel's operands are what it is
+/// `gradient (+)= flow x input`; `add` says whether there is a sum so far.
 pub(crate) fn dense_weight_grad(
     isa: Isa,
-    group: Group,
+    samples: usize,
     shape: DenseShape,
     input: &[f32],
     flow: &[f32],
-    turned: &mut [f32],
     add: bool,
     gradient: &mut [f32],
 ) {
-    assert!(input.len() >= shape.stride() * group.lanes());
-    assert!(turned.len() >= shape.stride() * group.lanes());
-    assert!(flow.len() >= shape.outputs * group.lanes());
-    assert!(gradient.len() >= shape.outputs * shape.stride());
-    let task = WeightGrad {
-        shape,
-        input,
-        flow,
-        turned,
+    let task = Product {
+        left: flow,
+        left_row: 1,
+        left_step: shape.out_stride(),
+        right: input,
+        terms: samples,
+        rows: shape.outputs,
+        stride: shape.stride(),
         add,
-        gradient,
+        product: gradient,
     };
-    simd::run(isa, group, task);
+    task.check();
+    simd::run(isa, task);
 }
 
-struct WeightGrad<'a> {
+/// `gradient = flow x weights`.
+pub(crate) fn dense_input_grad(
+    isa: Isa,
+    samples: usize,
     shape: DenseShape,
-    input: &'a [f32],
-    flow: &'a [f32],
-    turned: &'a mut [f32],
-    add: bool,
-    gradient: &'a mut [f32],
+    flow: &[f32],
+    weights: &[f32],
+    gradient: &mut [f32],
+) {
+    let task = Product {
+        left: flow,
+        left_row: shape.out_stride(),
+        left_step: 1,
+        right: weights,
+        terms: shape.outputs,
+        rows: samples,
+        stride: shape.stride(),
+        add: false,
+        product: gradient,
+    };
+    task.check();
+    simd::run(isa, task);
 }
 
-impl Task for WeightGrad<'_> {
+/// `product[row] (+)= sum over terms of left[row, term] x right[term]`, rows of `stride` values.
+struct Product<'a> {
+    left: &'a [f32],
+    left_row: usize,
+    left_step: usize,
+    right: &'a [f32],
+    terms: usize,
+    rows: usize,
+    stride: usize,
+    add: bool,
+    product: &'a mut [f32],
+}
+
+/// Rows of a register tile, of two vectors each.
+const fn tile_rows(wide: bool) -> usize {
+    if wide { 10 } else { 6 }
+}
+
+impl Task for Product<'_> {
     #[inline(always)]
-    unsafe fn run<S: Simd, const G: usize>(mut self) {
-        let stride = self.shape.stride();
-        for i in (0..stride).step_by(S::LANES) {
-            for half in 0..G / S::LANES {
-                // SAFETY: the caller vouches for the instruction set; `dense_weight_grad` checked that there are
-                // `stride` vectors of input and `G` rows of `stride` values in `turned`.
-                unsafe {
-                    let from = self.input.as_ptr().add(i * G + half * S::LANES);
-                    let mut rows = [from; 16];
-                    for (l, row) in rows.iter_mut().enumerate().take(S::LANES) {
-                        *row = from.add(l * G);
-                    }
-                    let to = self.turned.as_mut_ptr().add(half * S::LANES * stride + i);
-                    S::transpose(&rows, to, stride);
-                }
-            }
-        }
-        for (start, size) in split(self.shape.outputs, 6) {
-            // SAFETY: as above; 2 x 8 lanes divide the stride, of 2 x 16 the last one may be alone.
+    unsafe fn run<S: Simd>(mut self) {
+        for (start, size) in split(self.rows, tile_rows(S::WIDE)) {
+            // SAFETY: the caller vouches for the instruction set and `check` for the lengths; 2 x 8 lanes divide the
+            // stride, of 2 x 16 the last one may be alone.
             unsafe {
-                with_size!(size, 6, [1, 2, 3, 4, 5, 6], R => {
+                with_size!(size, tile_rows(S::WIDE), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], R => {
                     let mut column = 0;
-                    while column + 2 * S::LANES <= stride {
-                        self.tile::<S, G, R, 2>(start, column);
+                    while column + 2 * S::LANES <= self.stride {
+                        self.tile::<S, R, 2>(start, column);
                         column += 2 * S::LANES;
                     }
-                    if column < stride {
-                        self.tile::<S, G, R, 1>(start, column);
+                    if column < self.stride {
+                        self.tile::<S, R, 1>(start, column);
                     }
                 });
             }
@@ -191,124 +233,54 @@ impl Task for WeightGrad<'_> {
     }
 }
 
-impl WeightGrad<'_> {
-    /// `R` rows x `C` vectors of the gradient, summed over the samples in order.
+impl Product<'_> {
+    fn check(&self) {
+        let last = self.rows.saturating_sub(1) * self.left_row
+            + self.terms.saturating_sub(1) * self.left_step;
+        assert!(self.stride.is_multiple_of(16) && self.left.len() > last);
+        assert!(self.right.len() >= self.terms * self.stride);
+        assert!(self.product.len() >= self.rows * self.stride);
+    }
+
+    /// `R` rows x `C` vectors, summed over the terms in order.
     #[inline(always)]
-    unsafe fn tile<S: Simd, const G: usize, const R: usize, const C: usize>(
+    unsafe fn tile<S: Simd, const R: usize, const C: usize>(
         &mut self,
         start: usize,
         column: usize,
     ) {
-        let stride = self.shape.stride();
+        let stride = self.stride;
         // SAFETY: as in `run`.
         unsafe {
-            let gradient = self.gradient.as_mut_ptr().add(start * stride + column);
+            let product = self.product.as_mut_ptr().add(start * stride + column);
             let mut sums = [[S::splat(0.0); C]; R];
             if self.add {
                 for r in 0..R {
                     for c in 0..C {
-                        sums[r][c] = S::load(gradient.add(r * stride + c * S::LANES));
+                        sums[r][c] = S::load(product.add(r * stride + c * S::LANES));
                     }
                 }
             }
-            let flow = self.flow.as_ptr().add(start * G);
-            let turned = self.turned.as_ptr().add(column);
-            for sample in 0..G {
+            let mut left = self.left.as_ptr().add(start * self.left_row);
+            let mut right = self.right.as_ptr().add(column);
+            for _ in 0..self.terms {
                 let mut values = [S::splat(0.0); C];
                 for c in 0..C {
-                    values[c] = S::load(turned.add(sample * stride + c * S::LANES));
+                    values[c] = S::load(right.add(c * S::LANES));
                 }
                 for r in 0..R {
-                    let f = S::splat(*flow.add(r * G + sample));
+                    let factor = S::splat(*left.add(r * self.left_row));
                     for c in 0..C {
-                        sums[r][c] = S::fma(f, values[c], sums[r][c]);
+                        sums[r][c] = S::fma(factor, values[c], sums[r][c]);
                     }
                 }
+                // The last step may lead out of the slice.
+                left = left.wrapping_add(self.left_step);
+                right = right.wrapping_add(stride);
             }
             for r in 0..R {
                 for c in 0..C {
-                    S::store(gradient.add(r * stride + c * S::LANES), sums[r][c]);
-                }
-            }
-        }
-    }
-}
-
-/// `gradient = flow x weights`, for `stride` inputs.
-pub(crate) fn dense_input_grad(
-    isa: Isa,
-    group: Group,
-    shape: DenseShape,
-    flow: &[f32],
-    weights: &[f32],
-    gradient: &mut [f32],
-) {
-    assert!(flow.len() >= shape.outputs * group.lanes());
-    assert!(weights.len() >= shape.outputs * shape.stride());
-    assert!(gradient.len() >= shape.stride() * group.lanes());
-    let task = InputGrad {
-        shape,
-        flow,
-        weights,
-        gradient,
-    };
-    simd::run(isa, group, task);
-}
-
-struct InputGrad<'a> {
-    shape: DenseShape,
-    flow: &'a [f32],
-    weights: &'a [f32],
-    gradient: &'a mut [f32],
-}
-
-impl Task for InputGrad<'_> {
-    #[inline(always)]
-    unsafe fn run<S: Simd, const G: usize>(mut self) {
-        // SAFETY: the caller vouches for the instruction set; `dense_input_grad` checked the lengths, and each
-        // tile size divides the stride.
-        unsafe {
-            if G > S::LANES {
-                self.tiles::<S, G, 4>();
-            } else if S::WIDE {
-                self.tiles::<S, G, 16>();
-            } else {
-                self.tiles::<S, G, 8>();
-            }
-        }
-    }
-}
-
-impl InputGrad<'_> {
-    /// `I` inputs at a time.
-    #[inline(always)]
-    unsafe fn tiles<S: Simd, const G: usize, const I: usize>(&mut self) {
-        let (stride, halves) = (self.shape.stride(), G / S::LANES);
-        for start in (0..stride).step_by(I) {
-            // SAFETY: as in `run`.
-            unsafe {
-                let mut sums = [[S::splat(0.0); 2]; I];
-                let mut weights = self.weights.as_ptr().add(start);
-                let mut flow = self.flow.as_ptr();
-                for _ in 0..self.shape.outputs {
-                    let mut values = [S::splat(0.0); 2];
-                    for half in 0..halves {
-                        values[half] = S::load(flow.add(half * S::LANES));
-                    }
-                    for i in 0..I {
-                        let w = S::splat(*weights.add(i));
-                        for half in 0..halves {
-                            sums[i][half] = S::fma(w, values[half], sums[i][half]);
-                        }
-                    }
-                    weights = weights.add(stride);
-                    flow = flow.add(G);
-                }
-                for i in 0..I {
-                    for half in 0..halves {
-                        let to = self.gradient.as_mut_ptr().add((start + i) * G);
-                        S::store(to.add(half * S::LANES), sums[i][half]);
-                    }
+                    S::store(product.add(r * stride + c * S::LANES), sums[r][c]);
                 }
             }
         }

@@ -1,75 +1,46 @@
 //! Samples into lanes. Pixels become numbers on the way, in registers: nothing else keeps a sample as numbers.
 #![allow(unsafe_code)]
 
-use super::MapLayout;
-use super::simd::{self, Group, Simd, Task};
+use super::rows::copy_column;
+use super::simd::{self, Simd, Task};
+use super::{GROUP, MapLayout};
 use crate::isa::Isa;
-
-/// Room for the rows of a transposition, as numbers.
-type Block = [[f32; 16]; 16];
 
 /// What samples are kept as.
 pub(crate) trait Value: Copy + 'static {
-    /// 0, for lanes without a sample.
-    const ZERO: Self;
-
     /// What a network sees of it.
     fn seen(self) -> f32;
 
-    /// As [`Simd::transpose`], of what a network sees.
+    /// What a network sees of `LANES` of them.
     ///
     /// # Safety
     /// As for [`Simd`].
-    unsafe fn transpose<S: Simd>(
-        rows: &[*const Self; 16],
-        numbers: &mut Block,
-        to: *mut f32,
-        stride: usize,
-    );
+    unsafe fn load<S: Simd>(from: *const Self) -> S::V;
 }
 
 impl Value for f32 {
-    const ZERO: Self = 0.0;
-
     #[inline(always)]
     fn seen(self) -> f32 {
         self
     }
 
     #[inline(always)]
-    unsafe fn transpose<S: Simd>(
-        rows: &[*const Self; 16],
-        _: &mut Block,
-        to: *mut f32,
-        stride: usize,
-    ) {
+    unsafe fn load<S: Simd>(from: *const Self) -> S::V {
         // SAFETY: the caller keeps the contract.
-        unsafe { S::transpose(rows, to, stride) }
+        unsafe { S::load(from) }
     }
 }
 
 impl Value for u8 {
-    const ZERO: Self = 0;
-
     #[inline(always)]
     fn seen(self) -> f32 {
         f32::from(self) / 255.0
     }
 
     #[inline(always)]
-    unsafe fn transpose<S: Simd>(
-        rows: &[*const Self; 16],
-        numbers: &mut Block,
-        to: *mut f32,
-        stride: usize,
-    ) {
-        // SAFETY: every row has `LANES` pixels, as the caller promises, and `numbers` has room for as many.
-        unsafe {
-            for (row, numbers) in rows.iter().zip(&mut *numbers).take(S::LANES) {
-                S::store(numbers.as_mut_ptr(), by_255::<S>(S::load_bytes(*row)));
-            }
-            S::transpose(&numbers.each_ref().map(|row| row.as_ptr()), to, stride);
-        }
+    unsafe fn load<S: Simd>(from: *const Self) -> S::V {
+        // SAFETY: the caller keeps the contract.
+        unsafe { by_255::<S>(S::load_bytes(from)) }
     }
 }
 
@@ -89,26 +60,22 @@ unsafe fn by_255<S: Simd>(numbers: S::V) -> S::V {
     }
 }
 
-/// Writes samples (channel, row, column) into the lanes of a map; lanes without a sample get 0.
+/// Writes samples (channel, row, column) into a map.
 pub(crate) fn gather_samples<T: Value>(
     isa: Isa,
-    group: Group,
     samples: &[&[T]],
     layout: &MapLayout,
     map: &mut [f32],
 ) {
-    let values = layout.bare().vectors();
-    assert!(samples.len() <= group.lanes() && samples.iter().all(|s| s.len() >= values));
-    assert!(map.len() >= layout.vectors() * group.lanes());
-    simd::run(
-        isa,
-        group,
-        Gather {
-            samples,
-            layout,
-            map,
-        },
-    );
+    let values = layout.values();
+    assert!(samples.len() <= GROUP && samples.iter().all(|s| s.len() >= values));
+    assert!(map.len() >= layout.positions() * samples.len());
+    let task = Gather {
+        samples,
+        layout,
+        map,
+    };
+    simd::run(isa, task);
 }
 
 struct Gather<'a, T> {
@@ -119,29 +86,22 @@ struct Gather<'a, T> {
 
 impl<T: Value> Task for Gather<'_, T> {
     #[inline(always)]
-    unsafe fn run<S: Simd, const G: usize>(self) {
-        let layout = *self.layout;
-        // Without a halo the whole sample is one row.
-        let (rows, width) = match layout.halo {
-            0 => (1, layout.vectors()),
-            _ => (layout.channels * layout.height, layout.width),
+    unsafe fn run<S: Simd>(self) {
+        let (layout, samples) = (*self.layout, self.samples.len());
+        // Without a halo, and with columns in their order, the whole sample is one row.
+        let (rows, width) = match layout.halo == 0 && !layout.parity {
+            true => (1, layout.values()),
+            false => (layout.channels * layout.height, layout.width),
         };
-        let zeros = [T::ZERO; 16];
-        let mut numbers = [[0.0; 16]; 16];
+        let mut numbers = [[0.0f32; 16]; 16];
+        let mut columns = [[0.0f32; 16]; 16];
         for row in 0..rows {
-            let to = match layout.halo {
-                0 => 0,
-                _ => {
-                    let (channel, y) = (row / layout.height, row % layout.height);
-                    layout.origin() + channel * layout.plane() + y * layout.row()
-                }
-            };
+            let start = layout.row_start(row / layout.height, row % layout.height);
+            let place = |x: usize| (start + layout.column(layout.halo + x)) * samples;
             if width < S::LANES {
-                for lane in 0..G {
+                for (lane, sample) in self.samples.iter().enumerate() {
                     for x in 0..width {
-                        let sample = self.samples.get(lane);
-                        let seen = sample.map_or(0.0, |s| s[row * width + x].seen());
-                        self.map[(to + x) * G + lane] = seen;
+                        self.map[place(x) + lane] = sample[row * width + x].seen();
                     }
                 }
                 continue;
@@ -149,20 +109,66 @@ impl<T: Value> Task for Gather<'_, T> {
             for x in (0..width).step_by(S::LANES) {
                 // The last block reaches back over what is already done.
                 let x = x.min(width - S::LANES);
-                for half in 0..G / S::LANES {
-                    let mut from = [zeros.as_ptr(); 16];
-                    for (lane, from) in from.iter_mut().enumerate().take(S::LANES) {
-                        if let Some(sample) = self.samples.get(half * S::LANES + lane) {
-                            *from = sample[row * width + x..].as_ptr();
+                // SAFETY: the caller vouches for the instruction set; every row has `LANES` values from `x` on, and
+                // `gather_samples` checked that the map holds the layout.
+                unsafe {
+                    for half in 0..samples.div_ceil(S::LANES) {
+                        let group = &self.samples[half * S::LANES..];
+                        for (numbers, sample) in numbers.iter_mut().zip(group).take(S::LANES) {
+                            let from = sample[row * width + x..].as_ptr();
+                            S::store(numbers.as_mut_ptr(), T::load::<S>(from));
                         }
+                        let rows = numbers.each_ref().map(|row| row.as_ptr());
+                        let to = columns.as_mut_ptr().cast::<f32>().add(half * S::LANES);
+                        S::transpose(&rows, to, 16);
                     }
-                    // SAFETY: the caller vouches for the instruction set; every row has `LANES` values from `x`
-                    // on, and `gather_samples` checked that the map holds the layout.
-                    unsafe {
-                        let to = self.map.as_mut_ptr().add((to + x) * G + half * S::LANES);
-                        T::transpose::<S>(&from, &mut numbers, to, G);
+                    let mut to = self.map.as_mut_ptr().add(place(x));
+                    let mut next = self.map.as_mut_ptr().add(place(x + 1));
+                    for from in columns.iter().take(S::LANES) {
+                        copy_column::<S>(from.as_ptr(), samples, to);
+                        // With columns apart by parity, two columns on is one place on.
+                        let step = if layout.parity { to } else { next };
+                        (to, next) = (next, step.wrapping_add(samples));
                     }
                 }
+            }
+        }
+    }
+}
+
+/// Writes samples as rows, `stride` values apart.
+pub(crate) fn gather_rows<T: Value>(isa: Isa, samples: &[&[T]], stride: usize, rows: &mut [f32]) {
+    assert!(samples.iter().all(|sample| sample.len() <= stride));
+    assert!(rows.len() >= samples.len() * stride);
+    let task = GatherRows {
+        samples,
+        stride,
+        rows,
+    };
+    simd::run(isa, task);
+}
+
+struct GatherRows<'a, T> {
+    samples: &'a [&'a [T]],
+    stride: usize,
+    rows: &'a mut [f32],
+}
+
+impl<T: Value> Task for GatherRows<'_, T> {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(self) {
+        for (sample, row) in self.samples.iter().zip(self.rows.chunks_mut(self.stride)) {
+            let whole = sample.len() / S::LANES * S::LANES;
+            for at in (0..whole).step_by(S::LANES) {
+                // SAFETY: the caller vouches for the instruction set; the vector ends inside the sample, which is
+                // no longer than the row.
+                unsafe {
+                    let value = T::load::<S>(sample.as_ptr().add(at));
+                    S::store(row.as_mut_ptr().add(at), value);
+                }
+            }
+            for (to, from) in row[whole..].iter_mut().zip(&sample[whole..]) {
+                *to = from.seen();
             }
         }
     }
@@ -177,26 +183,42 @@ mod tests {
     fn pixels_are_seen_as_their_quotients_to_the_last_bit() {
         let pixels: Vec<u8> = (0..=255).collect();
         for isa in Isa::ALL.into_iter().filter(|isa| isa.is_supported()) {
-            for group in [Group::Half, Group::Full] {
-                let lanes = group.lanes();
-                for (height, width, halo) in [(1, 256, 0), (64, 4, 1), (8, 32, 2)] {
+            for samples in [1, 7, 8, 10, 16] {
+                let all = vec![&pixels[..]; samples];
+                let sizes = [(1, 256, 0), (64, 4, 1), (8, 32, 2)];
+                for ((height, width, halo), parity) in sizes
+                    .into_iter()
+                    .flat_map(|size| [(size, false), (size, true)])
+                {
                     let layout = MapLayout {
                         channels: 1,
                         height,
                         width,
                         halo,
+                        parity,
                     };
-                    let samples = vec![&pixels[..]; lanes - 1];
-                    let mut map = vec![0.0; layout.vectors() * lanes];
-                    gather_samples(isa, group, &samples, &layout, &mut map);
+                    let mut map = vec![0.0; layout.positions() * samples];
+                    gather_samples(isa, &all, &layout, &mut map);
+                    let mut left = map.clone();
                     for (place, &pixel) in pixels.iter().enumerate() {
                         let (y, x) = (place / width, place % width);
-                        let at = (layout.origin() + y * layout.row() + x) * lanes;
+                        let at = layout.row_start(0, y) + layout.column(halo + x);
+                        let at = at * samples..(at + 1) * samples;
                         let due = (f32::from(pixel) / 255.0).to_bits();
-                        let (own, empty) = map[at..at + lanes].split_at(lanes - 1);
-                        assert!(own.iter().all(|value| value.to_bits() == due), "{pixel}");
-                        assert_eq!(empty, [0.0]);
+                        assert!(
+                            map[at.clone()].iter().all(|v| v.to_bits() == due),
+                            "{pixel}"
+                        );
+                        left[at].fill(0.0);
                     }
+                    assert!(left.iter().all(|v| *v == 0.0), "the halo stays zero");
+                }
+                let mut rows = vec![0.0; samples * 272];
+                gather_rows(isa, &all, 272, &mut rows);
+                for row in rows.chunks_exact(272) {
+                    let seen = pixels.iter().map(|&pixel| f32::from(pixel) / 255.0);
+                    assert!(seen.zip(row).all(|(due, v)| v.to_bits() == due.to_bits()));
+                    assert_eq!(row[256..], [0.0; 16]);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! NEON: two 128-bit registers hold 8 samples; 32 of them make 16 such vectors.
+//! NEON: two 128-bit registers hold 8 values; 32 of them make 16 such vectors.
 //!
 //! The reason for every unsafe operation here is the contract of [`Simd`]: every 64-bit ARM has these
 //! instructions, and the caller passes pointers to enough values.
@@ -13,9 +13,9 @@ use core::arch::aarch64::*;
 pub(super) struct Neon;
 
 /// Runs the kernel; NEON is part of the base instruction set.
-pub(super) fn enter<T: Task, const G: usize>(task: T) {
+pub(super) fn enter<T: Task>(task: T) {
     // SAFETY: every aarch64 machine has NEON.
-    unsafe { task.run::<Neon, G>() };
+    unsafe { task.run::<Neon>() };
 }
 
 type Pair = [float32x4_t; 2];
@@ -75,10 +75,6 @@ impl Simd for Neon {
     #[inline(always)]
     unsafe fn mul(a: Pair, b: Pair) -> Pair {
         both!(vmulq_f32, a, b)
-    }
-    #[inline(always)]
-    unsafe fn div(a: Pair, b: Pair) -> Pair {
-        both!(vdivq_f32, a, b)
     }
     #[inline(always)]
     unsafe fn max(a: Pair, b: Pair) -> Pair {

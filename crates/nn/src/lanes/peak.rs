@@ -1,7 +1,7 @@
 //! What a core could do at best: multiply-adds in registers and nothing else.
 #![allow(unsafe_code)]
 
-use super::simd::{self, Group, Simd, Task};
+use super::simd::{self, Simd, Task};
 use crate::isa::Isa;
 use std::hint::black_box;
 
@@ -15,13 +15,7 @@ pub(crate) fn multiply_adds(isa: Isa, rounds: usize) -> f64 {
         rounds,
         lanes: &mut lanes,
     };
-    // A narrow instruction set works a full group off as two vectors; here a vector is a vector.
-    let group = if isa == Isa::Avx512 {
-        Group::Full
-    } else {
-        Group::Half
-    };
-    simd::run(isa, group, task);
+    simd::run(isa, task);
     (rounds * CHAINS * lanes) as f64
 }
 
@@ -32,7 +26,7 @@ struct Peak<'a> {
 
 impl Task for Peak<'_> {
     #[inline(always)]
-    unsafe fn run<S: Simd, const G: usize>(self) {
+    unsafe fn run<S: Simd>(self) {
         *self.lanes = S::LANES;
         // SAFETY: the caller vouches for the instruction set; the array holds `LANES` values.
         unsafe {

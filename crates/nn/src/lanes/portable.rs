@@ -9,23 +9,23 @@ pub(super) struct Portable;
 
 /// Runs the kernel with the fused multiply-add of the machine where there is one: `f32::mul_add` gives
 /// the same bits without it, but slowly.
-pub(super) fn enter<T: Task, const G: usize>(task: T) {
+pub(super) fn enter<T: Task>(task: T) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("fma") {
         // SAFETY: the machine has FMA, as just asked.
-        unsafe { enter_fma::<T, G>(task) };
+        unsafe { enter_fma(task) };
         return;
     }
     // SAFETY: arrays need no special instructions.
-    unsafe { task.run::<Portable, G>() };
+    unsafe { task.run::<Portable>() };
 }
 
 /// # Safety
 /// The machine must have FMA.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "fma")]
-unsafe fn enter_fma<T: Task, const G: usize>(task: T) {
-    task.run::<Portable, G>();
+unsafe fn enter_fma<T: Task>(task: T) {
+    task.run::<Portable>();
 }
 
 /// Applies an operation lane by lane; a macro, because a closure would not be sure to be inlined.
@@ -87,10 +87,6 @@ impl Simd for Portable {
     #[inline(always)]
     unsafe fn mul(a: [f32; 8], b: [f32; 8]) -> [f32; 8] {
         each_lane!(l => a[l] * b[l])
-    }
-    #[inline(always)]
-    unsafe fn div(a: [f32; 8], b: [f32; 8]) -> [f32; 8] {
-        each_lane!(l => a[l] / b[l])
     }
     #[inline(always)]
     unsafe fn max(a: [f32; 8], b: [f32; 8]) -> [f32; 8] {

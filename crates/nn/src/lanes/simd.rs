@@ -1,7 +1,6 @@
 //! The one seam between kernels and instruction sets.
 //!
-//! A vector holds the same value of several samples, one per lane. Every implementation does the same
-//! fused operations in the same order, so all of them give the same bits.
+//! Every implementation does the same fused operations in the same order, so all of them give the same bits.
 #![allow(unsafe_code)]
 
 use super::portable;
@@ -12,34 +11,6 @@ use super::neon;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 
-/// Samples that go through the network together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Group {
-    /// 8 samples: the tail of a batch.
-    Half,
-    /// 16 samples.
-    Full,
-}
-
-impl Group {
-    /// Lanes of one vector position in memory.
-    pub(crate) const fn lanes(self) -> usize {
-        match self {
-            Group::Half => 8,
-            Group::Full => 16,
-        }
-    }
-
-    /// The smallest group that holds `samples` of the rest of a batch.
-    pub(crate) const fn for_rest(samples: usize) -> Group {
-        if samples <= 8 {
-            Group::Half
-        } else {
-            Group::Full
-        }
-    }
-}
-
 /// Vector operations on [`Simd::LANES`] lanes of f32.
 ///
 /// # Safety
@@ -48,7 +19,7 @@ impl Group {
 pub(crate) trait Simd: Copy {
     /// One vector.
     type V: Copy;
-    /// Lanes of one vector, 8 or 16: a group of 16 samples is two vectors of 8.
+    /// Lanes of one vector, 8 or 16: where the order of sums matters, two vectors of 8 do as one of 16.
     const LANES: usize;
     /// Whether there are 32 registers of one vector each, rather than 16: larger register tiles.
     const WIDE: bool;
@@ -58,12 +29,40 @@ pub(crate) trait Simd: Copy {
     /// Bytes as numbers, 0 to 255.
     unsafe fn load_bytes(from: *const u8) -> Self::V;
     unsafe fn store(to: *mut f32, value: Self::V);
+    /// Stores the first `count` lanes, fewer than all.
+    #[inline(always)]
+    unsafe fn store_first(to: *mut f32, value: Self::V, count: usize) {
+        let mut lanes = [0.0f32; 16];
+        // SAFETY: the caller vouches for `count` values at `to`; the array has room for all lanes.
+        unsafe {
+            Self::store(lanes.as_mut_ptr(), value);
+            for (lane, value) in lanes.iter().enumerate().take(count) {
+                to.add(lane).write(*value);
+            }
+        }
+    }
+    /// 8 values from each of two places, where there are 16 lanes; `low` alone where there are 8.
+    #[inline(always)]
+    unsafe fn load_two(low: *const f32, _high: *const f32) -> Self::V {
+        // SAFETY: the caller keeps the trait's contract.
+        unsafe { Self::load(low) }
+    }
+    /// The reverse.
+    #[inline(always)]
+    unsafe fn store_two(low: *mut f32, _high: *mut f32, value: Self::V) {
+        // SAFETY: the caller keeps the trait's contract.
+        unsafe { Self::store(low, value) }
+    }
+    /// The same pointer, of which the compiler does not see where it comes from.
+    #[inline(always)]
+    fn opaque(pointer: *const f32) -> *const f32 {
+        pointer
+    }
     /// `a * b + c`, rounded once.
     unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn sub(a: Self::V, b: Self::V) -> Self::V;
     unsafe fn mul(a: Self::V, b: Self::V) -> Self::V;
-    unsafe fn div(a: Self::V, b: Self::V) -> Self::V;
     /// `a` where `a > b`, else `b`: a NaN in `b` stays.
     unsafe fn max(a: Self::V, b: Self::V) -> Self::V;
     /// Bit `l` is set where `a > b` in lane `l`.
@@ -90,48 +89,54 @@ pub(crate) trait Simd: Copy {
 
 /// A kernel with its arguments.
 pub(crate) trait Task {
-    /// Runs the kernel for groups of `G` samples; `G` is a multiple of `S::LANES`.
+    /// Runs the kernel.
     ///
     /// # Safety
     /// The instruction set of `S` must be available. Implementations must be `#[inline(always)]`, so that
     /// they are compiled with it.
-    unsafe fn run<S: Simd, const G: usize>(self);
+    unsafe fn run<S: Simd>(self);
 }
 
 /// Runs a kernel with the instruction set.
 #[inline]
-pub(crate) fn run<T: Task>(isa: Isa, group: Group, task: T) {
+pub(crate) fn run<T: Task>(isa: Isa, task: T) {
     assert!(isa.is_supported(), "checked when the engine was made");
     match isa {
         // SAFETY: the assertion above says that this machine has the instruction set.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe {
-            match group {
-                Group::Full => avx512::enter_full(task),
-                Group::Half => avx512::enter_half(task),
-            }
-        },
+        Isa::Avx512 => unsafe { avx512::enter(task) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe {
-            match group {
-                Group::Full => avx2::enter::<T, 16>(task),
-                Group::Half => avx2::enter::<T, 8>(task),
-            }
-        },
+        Isa::Avx2 => unsafe { avx2::enter(task) },
         #[cfg(target_arch = "aarch64")]
-        Isa::Neon => match group {
-            Group::Full => neon::enter::<T, 16>(task),
-            Group::Half => neon::enter::<T, 8>(task),
-        },
-        _ => match group {
-            Group::Full => portable::enter::<T, 16>(task),
-            Group::Half => portable::enter::<T, 8>(task),
-        },
+        Isa::Neon => neon::enter(task),
+        _ => portable::enter(task),
     }
 }
 
-/// Stores a comparison's bits beside those of the group's other vectors: 2 bytes per position, a byte per half.
+/// Bits of the first `count` lanes, of 16 at most.
+#[inline(always)]
+pub(super) fn first_lanes(count: usize) -> u16 {
+    ((1u32 << count.min(16)) - 1) as u16
+}
+
+/// Stores as many lanes as there is room for.
+///
+/// # Safety
+/// `to` must be valid for the smaller of `room` and `LANES` values.
+#[inline(always)]
+pub(super) unsafe fn store_within<S: Simd>(to: *mut f32, value: S::V, room: usize) {
+    // SAFETY: the caller vouches for `to`.
+    unsafe {
+        if room >= S::LANES {
+            S::store(to, value);
+        } else {
+            S::store_first(to, value, room);
+        }
+    }
+}
+
+/// Stores a comparison's bits beside those of the other half of 16 values: a byte for each half.
 ///
 /// # Safety
 /// `to` must be valid for 2 bytes (1 with 8 lanes).

@@ -1,101 +1,185 @@
-//! Pooled gradients, spread back onto the convolution's output.
+//! Gradients behind relu and pool, spread back onto the convolution's output.
 #![allow(unsafe_code)]
 
-use super::simd::{self, Group, Simd, Task, load_mask};
-use super::{ConvShape, MapLayout};
+use super::rows::{Cut, copy_column};
+use super::simd::{self, Simd, Task, first_lanes, load_mask};
+use super::{ConvShape, SLACK};
 use crate::isa::Isa;
 use std::ops::Range;
 
+/// Rows of gradient with respect to a convolution's sums, `[filter][row][column][sample]`, with [`SLACK`] zeros
+/// before and behind every row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Strip {
+    /// The output row that is the first.
+    pub(crate) first: usize,
+    /// Rows for each filter.
+    pub(crate) held: usize,
+}
+
+impl Strip {
+    /// Values from one row to the next.
+    pub(crate) fn row(shape: &ConvShape, samples: usize) -> usize {
+        Cut::new(shape.out_width, samples).padded() + SLACK
+    }
+
+    /// Values in all.
+    pub(crate) fn values(shape: &ConvShape, samples: usize, held: usize) -> usize {
+        shape.filters * held * Strip::row(shape, samples) + SLACK
+    }
+
+    /// Where an output row lies.
+    #[inline(always)]
+    pub(super) fn row_start(
+        &self,
+        shape: &ConvShape,
+        samples: usize,
+        filter: usize,
+        row: usize,
+    ) -> usize {
+        (filter * self.held + row - self.first) * Strip::row(shape, samples) + SLACK
+    }
+
+    pub(super) fn holds(&self, rows: &Range<usize>) -> bool {
+        self.first <= rows.start && rows.end <= self.first + self.held
+    }
+
+    pub(super) fn check(&self, shape: &ConvShape, samples: usize, flow: &[f32]) {
+        assert!(flow.len() >= Strip::values(shape, samples, self.held));
+    }
+}
+
 /// What the forward pass did after the convolution.
+#[derive(Clone, Copy)]
 pub(crate) enum Flow<'a> {
     /// Nothing.
     Plain,
-    /// Relu: the output it wrote, with its layout.
-    Relu(&'a [f32], &'a MapLayout),
-    /// 2x2 max-pool and relu: the masks it wrote.
+    /// Relu: the masks it wrote.
+    Relu(&'a [u8]),
+    /// 2x2 max-pool and relu: the masks they wrote.
     PoolRelu(&'a [u8]),
+}
+
+/// Which of a 2x2 window's values was the largest, and whether it is above 0: 16 bits each for a block of 16 windows.
+pub(super) struct Winner;
+
+impl Winner {
+    /// In the right column.
+    pub(super) const RIGHT: usize = 0;
+    /// In the lower row.
+    pub(super) const LOWER: usize = 1;
+    /// Above 0; where it is not, the others are not set either.
+    pub(super) const LIVE: usize = 2;
 }
 
 /// Gradient with respect to the convolution's sums, for the rows `rows` of its output.
 ///
-/// `after` is the gradient behind relu and pool, without halo. `flow` gets `held` rows for each filter, of
-/// which the first is output row `first`, or is not wanted. `biases` (`[filter][lane]`) collects the sums over
-/// positions.
+/// `after` is the gradient behind relu and pool, without halo. `flow` is the strip that gets it, or it is not wanted.
+/// Behind a pool `windows` gets it too, `[filter][row of windows][place of four][column][sample]` with rows padded to
+/// whole blocks; without `keep_windows` all filters and rows take the same room, one after the other. `biases`
+/// (`[filter][lane]`) collects the sums over positions.
 #[allow(clippy::too_many_arguments)] // a kernel's operands are what it is
 pub(crate) fn spread_gradient(
     isa: Isa,
-    group: Group,
+    samples: usize,
     shape: &ConvShape,
     kind: Flow,
     after: &[f32],
     rows: Range<usize>,
     flow: Option<&mut [f32]>,
-    first: usize,
-    held: usize,
+    strip: Strip,
+    windows: &mut [f32],
+    keep_windows: bool,
     biases: &mut [f32],
 ) {
-    let lanes = group.lanes();
-    let outputs = shape.filters * shape.out_height * shape.out_width;
-    assert!(first <= rows.start && rows.end <= first + held && rows.end <= shape.out_height);
-    let needed = shape.filters * held * shape.out_width * lanes;
-    assert!(flow.as_ref().is_none_or(|flow| flow.len() >= needed));
-    assert!(biases.len() >= shape.filters * lanes);
-    match &kind {
-        Flow::Plain => assert!(after.len() >= outputs * lanes),
-        Flow::Relu(output, layout) => {
-            assert!(after.len() >= outputs * lanes && output.len() >= layout.vectors() * lanes);
-            assert!(layout.bare().vectors() == outputs && layout.width == shape.out_width);
-            assert!(layout.height == shape.out_height);
-        }
+    let pooled = matches!(kind, Flow::PoolRelu(_));
+    let shrink = if pooled { 2 } else { 1 };
+    let cut = Cut::new(shape.out_width / shrink, samples);
+    let all = shape.filters * (shape.out_height / shrink);
+    assert!(strip.holds(&rows) && rows.end <= shape.out_height);
+    if let Some(flow) = &flow {
+        strip.check(shape, samples, flow);
+    }
+    assert!(biases.len() >= shape.filters * 16);
+    assert!(after.len() >= all * cut.values + SLACK);
+    match kind {
+        Flow::Plain => {}
+        Flow::Relu(masks) => assert!(masks.len() >= all * cut.blocks() * 2),
         Flow::PoolRelu(masks) => {
             assert!(shape.out_height.is_multiple_of(2) && shape.out_width.is_multiple_of(2));
             assert!(rows.start.is_multiple_of(2) && rows.end.is_multiple_of(2));
-            assert!(after.len() >= outputs / 4 * lanes && masks.len() >= outputs / 4 * 8);
+            assert!(masks.len() >= all * cut.blocks() * 8);
+            let held = match keep_windows {
+                true => shape.filters * rows.len() / 2,
+                false => 1,
+            };
+            assert!(windows.len() >= held * 4 * cut.padded() + SLACK);
         }
     }
     let task = Spread {
         shape,
+        samples,
+        cut,
         kind,
         after,
-        rows,
+        rows: rows.start / shrink..rows.end / shrink,
         flow,
-        first,
-        held,
+        strip,
+        windows,
+        keep_windows,
         biases,
     };
-    simd::run(isa, group, task);
+    simd::run(isa, task);
 }
 
 struct Spread<'a> {
     shape: &'a ConvShape,
+    samples: usize,
+    cut: Cut,
     kind: Flow<'a>,
     after: &'a [f32],
+    /// Rows of windows, behind a pool.
     rows: Range<usize>,
     flow: Option<&'a mut [f32]>,
-    first: usize,
-    held: usize,
+    strip: Strip,
+    windows: &'a mut [f32],
+    keep_windows: bool,
     biases: &'a mut [f32],
 }
 
 impl Task for Spread<'_> {
     #[inline(always)]
-    unsafe fn run<S: Simd, const G: usize>(mut self) {
+    unsafe fn run<S: Simd>(mut self) {
+        let height = match self.kind {
+            Flow::PoolRelu(_) => self.shape.out_height / 2,
+            _ => self.shape.out_height,
+        };
         for filter in 0..self.shape.filters {
-            for lane in (0..G).step_by(S::LANES) {
-                // SAFETY: the caller vouches for the instruction set; `spread_gradient` checked the lengths.
-                unsafe {
-                    let bias = self.biases.as_mut_ptr().add(filter * G + lane);
-                    let mut sum = S::load(bias);
+            // SAFETY: the caller vouches for the instruction set; `spread_gradient` checked the lengths.
+            unsafe {
+                let bias = self.biases.as_mut_ptr().add(filter * 16);
+                let mut sums = [S::splat(0.0); 2];
+                for half in 0..16 / S::LANES {
+                    sums[half] = S::load(bias.add(half * S::LANES));
+                }
+                for row in self.rows.clone() {
+                    let at = filter * height + row;
+                    let from = self.after.as_ptr().add(at * self.cut.values);
+                    let blocks = at * self.cut.blocks();
                     match self.kind {
-                        Flow::Plain => self.rows::<S, G>(filter, lane, &mut sum, None),
-                        Flow::Relu(output, layout) => {
-                            self.rows::<S, G>(filter, lane, &mut sum, Some((output, layout)));
+                        Flow::Plain => self.row::<S>(filter, row, from, None, &mut sums),
+                        Flow::Relu(masks) => {
+                            let masks = masks.as_ptr().add(2 * blocks);
+                            self.row::<S>(filter, row, from, Some(masks), &mut sums);
                         }
                         Flow::PoolRelu(masks) => {
-                            self.windows::<S, G>(filter, lane, &mut sum, masks)
+                            let masks = masks.as_ptr().add(8 * blocks);
+                            self.windows::<S>(filter, row, from, masks, &mut sums);
                         }
                     }
-                    S::store(bias, sum);
+                }
+                for half in 0..16 / S::LANES {
+                    S::store(bias.add(half * S::LANES), sums[half]);
                 }
             }
         }
@@ -103,43 +187,51 @@ impl Task for Spread<'_> {
 }
 
 impl Spread<'_> {
-    /// Where a row of the flow starts, if it is wanted.
+    /// Where a row of the strip begins, if it is wanted; the values around it are zero from here on.
     #[inline(always)]
-    fn flow_row<const G: usize>(
-        &mut self,
-        filter: usize,
-        row: usize,
-        lane: usize,
-    ) -> Option<*mut f32> {
-        let at = (filter * self.held + row - self.first) * self.shape.out_width * G + lane;
-        Some(self.flow.as_mut()?[at..].as_mut_ptr())
+    unsafe fn flow_row<S: Simd>(&mut self, filter: usize, row: usize) -> Option<*mut f32> {
+        let at = self.strip.row_start(self.shape, self.samples, filter, row);
+        let padded = Cut::new(self.shape.out_width, self.samples).padded();
+        let to = self.flow.as_mut()?[at..].as_mut_ptr();
+        for lane in (0..SLACK).step_by(S::LANES) {
+            // SAFETY: there is `SLACK` before and behind every row.
+            unsafe {
+                S::store(to.sub(SLACK).add(lane), S::splat(0.0));
+                S::store(to.add(padded + lane), S::splat(0.0));
+                // What of the last block is not zero is written after this.
+                S::store(to.add(padded - SLACK + lane), S::splat(0.0));
+            }
+        }
+        Some(to)
     }
 
     #[inline(always)]
-    unsafe fn rows<S: Simd, const G: usize>(
+    unsafe fn row<S: Simd>(
         &mut self,
         filter: usize,
-        lane: usize,
-        sum: &mut S::V,
-        relu: Option<(&[f32], &MapLayout)>,
+        row: usize,
+        from: *const f32,
+        masks: Option<*const u8>,
+        sums: &mut [S::V; 2],
     ) {
-        let width = self.shape.out_width;
-        for row in self.rows.clone() {
-            // SAFETY: as in `run`.
-            unsafe {
-                let from = (filter * self.shape.out_height + row) * width;
-                let from = self.after.as_ptr().add(from * G + lane);
-                let to = self.flow_row::<G>(filter, row, lane);
-                for x in 0..width {
-                    let mut value = S::load(from.add(x * G));
-                    if let Some((output, layout)) = relu {
-                        let at = layout.origin() + filter * layout.plane() + row * layout.row() + x;
-                        let output = S::load(output.as_ptr().add(at * G + lane));
-                        value = S::keep(S::greater(output, S::splat(0.0)), value);
-                    }
-                    *sum = S::add(*sum, value);
+        // SAFETY: as in `run`.
+        unsafe {
+            let to = self.flow_row::<S>(filter, row);
+            for block in 0..self.cut.blocks() {
+                for half in 0..16 / S::LANES {
+                    let at = 16 * block + half * S::LANES;
+                    let live = match masks {
+                        Some(masks) => load_mask::<S>(masks.add(at / 8)),
+                        None => first_lanes(self.cut.values.saturating_sub(at)),
+                    };
+                    // Nothing is loaded where a row has no second half of its last block.
+                    let value = match at < self.cut.values {
+                        true => S::keep(live, S::load(from.add(at))),
+                        false => S::splat(0.0),
+                    };
+                    sums[half] = S::add(sums[half], value);
                     if let Some(to) = to {
-                        S::store(to.add(x * G), value);
+                        S::store(to.add(at), value);
                     }
                 }
             }
@@ -147,34 +239,54 @@ impl Spread<'_> {
     }
 
     #[inline(always)]
-    unsafe fn windows<S: Simd, const G: usize>(
+    unsafe fn windows<S: Simd>(
         &mut self,
         filter: usize,
-        lane: usize,
-        sum: &mut S::V,
-        masks: &[u8],
+        row: usize,
+        from: *const f32,
+        masks: *const u8,
+        sums: &mut [S::V; 2],
     ) {
-        let width = self.shape.out_width / 2;
-        for row in self.rows.start / 2..self.rows.end / 2 {
-            // SAFETY: as in `run`.
-            unsafe {
-                let first = (filter * (self.shape.out_height / 2) + row) * width;
-                let upper = self.flow_row::<G>(filter, 2 * row, lane);
-                for x in 0..width {
-                    let value = S::load(self.after.as_ptr().add((first + x) * G + lane));
-                    let mask = masks.as_ptr().add((first + x) * 8 + lane / 8);
-                    let a = load_mask::<S>(mask);
-                    let b = load_mask::<S>(mask.add(2));
-                    let c = load_mask::<S>(mask.add(4));
-                    let d = load_mask::<S>(mask.add(6));
-                    *sum = S::add(*sum, S::keep(a | b | c | d, value));
-                    if let Some(upper) = upper {
-                        let lower = upper.add(2 * width * G);
-                        S::store(upper.add(2 * x * G), S::keep(a, value));
-                        S::store(upper.add((2 * x + 1) * G), S::keep(b, value));
-                        S::store(lower.add(2 * x * G), S::keep(c, value));
-                        S::store(lower.add((2 * x + 1) * G), S::keep(d, value));
+        let padded = self.cut.padded();
+        let room = match self.keep_windows {
+            true => (filter * self.rows.len() + row - self.rows.start) * 4 * padded,
+            false => 0,
+        };
+        let wanted = self.keep_windows || self.flow.is_some();
+        // SAFETY: as in `run`.
+        unsafe {
+            let windows = self.windows.as_mut_ptr().add(room);
+            for block in 0..self.cut.blocks() {
+                for half in 0..16 / S::LANES {
+                    let at = 16 * block + half * S::LANES;
+                    if at >= self.cut.values {
+                        continue;
                     }
+                    let mask = |part: usize| load_mask::<S>(masks.add(8 * block + 2 * part + half));
+                    let live = mask(Winner::LIVE);
+                    let value = S::keep(live, S::load(from.add(at)));
+                    sums[half] = S::add(sums[half], value);
+                    if wanted {
+                        let (right, lower) = (mask(Winner::RIGHT), mask(Winner::LOWER));
+                        let upper = live & !lower;
+                        let places = [upper & !right, upper & right, lower & !right, lower & right];
+                        for (place, mask) in places.into_iter().enumerate() {
+                            let to = windows.add(place * padded + at);
+                            S::store(to, S::keep(mask, value));
+                        }
+                    }
+                }
+            }
+            for lower in 0..2 {
+                let Some(to) = self.flow_row::<S>(filter, 2 * row + lower) else {
+                    return;
+                };
+                let from = windows.add(2 * lower * padded);
+                for x in 0..self.shape.out_width / 2 {
+                    let from = from.add(x * self.samples);
+                    let to = to.add(2 * x * self.samples);
+                    copy_column::<S>(from, self.samples, to);
+                    copy_column::<S>(from.add(padded), self.samples, to.add(self.samples));
                 }
             }
         }

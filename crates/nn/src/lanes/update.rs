@@ -1,7 +1,7 @@
 //! The step of gradient descent.
 #![allow(unsafe_code)]
 
-use super::simd::{self, Group, Simd, Task};
+use super::simd::{self, Simd, Task};
 use crate::isa::Isa;
 use crate::job::Sgd;
 
@@ -19,13 +19,13 @@ pub(crate) struct Step<'a> {
 
 /// Moves the weights by one step.
 pub(crate) fn descend(isa: Isa, step: Step) {
-    simd::run(isa, Group::Full, step);
+    simd::run(isa, step);
 }
 
 impl Task for Step<'_> {
     /// Only slices and loops here: what the instruction set brings is the width the compiler uses.
     #[inline(always)]
-    unsafe fn run<S: Simd, const G: usize>(self) {
+    unsafe fn run<S: Simd>(self) {
         let Sgd {
             learning_rate,
             momentum,
