@@ -72,7 +72,14 @@ fn interrupted_in_good_order_a_run_keeps_its_results_and_continues() {
     for signal in ["-INT", "-TERM"] {
         let out = format!("run{signal}");
         let mut child = place
-            .command(&["small.toml", "--out", &out, "--checkpoint-every", "0", "--parquet"])
+            .command(&[
+                "small.toml",
+                "--out",
+                &out,
+                "--checkpoint-every",
+                "0",
+                "--parquet",
+            ])
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();

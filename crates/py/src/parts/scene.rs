@@ -1,12 +1,16 @@
 //! What a selection rule looks at, and how it is told what came of it.
 
 use aerofed::decide::association::{RoundOutcome, Scene};
+use aerofed::world::Uav;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use super::arrays::{Kept, numbers, read_only, rows};
 use super::view;
+
+/// A number of a UAV.
+type Quantity = fn(&Uav) -> f64;
 
 /// The arrays of a run's last scene.
 #[derive(Default)]
@@ -77,7 +81,7 @@ impl LastScene {
         let fields = PyDict::new(py);
         let places = all.iter().map(|uav| uav.position);
         fields.set_item("position_m", kept.places(py, "position_m", places)?)?;
-        let columns: [(&'static str, fn(&aerofed::world::Uav) -> f64); 6] = [
+        let columns: [(&str, Quantity); 6] = [
             ("altitude_m", |uav| uav.altitude_m),
             ("coverage_radius_m", |uav| uav.coverage_radius_m),
             ("battery_j", |uav| uav.battery_j),
