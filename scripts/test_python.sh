@@ -22,5 +22,6 @@ done
 rm -rf target/python-tests
 "${maturin[@]}" build --quiet --profile dev --interpreter "$python" --out target/python-tests/wheel
 "$python" -m pip install --quiet --no-deps --no-index --target target/python-tests/site target/python-tests/wheel/aerofed-*.whl
+export MYPY_CACHE_DIR="$PWD/target/mypy"
 # The package as it was built, not the folder of its sources.
 PYTHONPATH="$PWD/target/python-tests/site${PYTHONPATH:+:$PYTHONPATH}" "$python" -m pytest crates/py/tests "$@"

@@ -100,6 +100,7 @@ impl RunFolder {
             check_target(&path, force)?;
         }
         ours::remove_strays(&partial)?;
+        ours::remove_on_demand(&partial)?;
         // Whoever finds a summary beside the mark takes the run for complete.
         remove_if_there(&partial.join(SUMMARY))?;
         let mut folder = Self::begin(&path, partial, lock)?;
@@ -249,12 +250,12 @@ fn claim(path: &Path, force: bool) -> Result<(PathBuf, Option<File>), Error> {
 }
 
 /// Copies a finished run to another place, where it appears when it is whole. A run that was left unfinished there is
-/// removed; anything else is refused.
+/// removed, a finished one replaced when `force`; anything else is refused.
 ///
 /// # Errors
 /// When the place is taken, or the disk does not take it.
-pub fn copy(from: &Path, to: &Path) -> Result<(), Error> {
-    let (partial, _lock) = claim(to, false)?;
+pub fn copy(from: &Path, to: &Path, force: bool) -> Result<(), Error> {
+    let (partial, _lock) = claim(to, force)?;
     for entry in fs::read_dir(from).map_err(Error::io("read", from))? {
         let entry = entry.map_err(Error::io("read", from))?;
         let name = entry.file_name();
@@ -263,8 +264,10 @@ pub fn copy(from: &Path, to: &Path) -> Result<(), Error> {
             fs::copy(entry.path(), &target).map_err(Error::io("write", &target))?;
         }
     }
+    let replaced = move_aside(to)?;
     fs::rename(&partial, to).map_err(Error::io("finish", to))?;
-    ours::unmark(to)
+    ours::unmark(to)?;
+    replaced.map_or(Ok(()), |old| ours::remove_run(&old))
 }
 
 /// Moves a run that is replaced out of the way, to a name that nobody has: at no moment is neither of the two there.

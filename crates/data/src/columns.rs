@@ -26,4 +26,8 @@ pub enum ColumnValues {
     Booleans(Vec<Option<bool>>),
     /// Texts.
     Texts(Vec<Option<String>>),
+    /// Several whole numbers.
+    IntegerLists(Vec<Option<Vec<i64>>>),
+    /// Several numbers.
+    NumberLists(Vec<Option<Vec<f64>>>),
 }

@@ -30,7 +30,7 @@ pub fn merge(folders: &[&Path], out: &Path) -> Result<(Request, usize), Error> {
     request.write(out)?;
     fs::create_dir_all(&runs).map_err(aerofed::Error::io("create", &runs))?;
     for (name, source) in &new {
-        run_folder::copy(source, &runs.join(name))?;
+        run_folder::copy(source, &runs.join(name), false)?;
     }
     Ok((request, new.len()))
 }

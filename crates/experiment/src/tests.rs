@@ -194,11 +194,11 @@ fn merging_removes_nothing_that_stands_in_its_way() {
     let partial = dir.path().join("copy.partial");
     fs::create_dir(&partial).unwrap();
     fs::write(partial.join("thesis.txt"), "x").unwrap();
-    let error = aerofed::run_folder::copy(&from, &to).unwrap_err();
+    let error = aerofed::run_folder::copy(&from, &to, false).unwrap_err();
     assert!(error.to_string().contains("thesis.txt"), "{error}");
     assert!(partial.join("thesis.txt").exists() && !to.exists());
     fs::remove_dir_all(&partial).unwrap();
-    aerofed::run_folder::copy(&from, &to).unwrap();
+    aerofed::run_folder::copy(&from, &to, false).unwrap();
     let names = |folder: &Path| {
         let entries = fs::read_dir(folder).unwrap().flatten();
         let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();

@@ -13,7 +13,7 @@ use aerofed_report::Files;
 use pyo3::prelude::*;
 
 use crate::errors::{broken, experiment, raise};
-use crate::set_up::SetUp;
+use crate::set_up::{SetUp, threads};
 
 /// Where finished runs go.
 pub(crate) enum Kept<'a> {
@@ -32,7 +32,7 @@ pub(crate) fn run_missing(
     set_up: &SetUp,
     runs: &[&PlannedRun],
     kept: &Kept,
-    jobs: Option<usize>,
+    jobs: Option<i64>,
     watch: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Done> {
     let runs = distinct(runs.iter().copied());
@@ -41,13 +41,13 @@ pub(crate) fn run_missing(
         AtomicUsize::new(0),
         AtomicBool::new(false),
     );
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = threads("jobs", jobs)?;
     let simulate = |scenario: &ValidScenario| set_up.simulation(scenario, 1, None);
     let store = DataStore::new();
     let runner = Runner {
         registry: &set_up.registry,
         store: &store,
-        jobs: jobs.unwrap_or_else(cores),
+        jobs,
         simulate: if set_up.has_learner() {
             Some(&simulate)
         } else {

@@ -16,6 +16,7 @@ use crate::batch::{Kept, run_missing, write};
 use crate::csv::table;
 use crate::errors::{broken, experiment, refuse, report};
 use crate::json::to_python;
+use crate::numbers::{self, number, whole};
 use crate::scenario::NativeScenario;
 use crate::set_up::{NativeMethod, SetUp};
 use crate::table::NativeTable;
@@ -58,12 +59,12 @@ impl NativeComparison {
 
     /// A row for each run and target.
     fn runs(&self) -> PyResult<NativeTable> {
-        table(&self.runs.0, &self.runs.1)
+        table("runs.csv", &self.runs.0, &self.runs.1)
     }
 
     /// A row for each run and round.
     fn curves(&self) -> PyResult<NativeTable> {
-        table(&self.curves.0, &self.curves.1)
+        table("curves.csv", &self.curves.0, &self.curves.1)
     }
 }
 
@@ -77,13 +78,13 @@ pub(crate) fn compare(
     methods: Vec<String>,
     own: Vec<Py<NativeMethod>>,
     learner: Option<Py<PyAny>>,
-    seeds: u64,
-    first_seed: u64,
+    seeds: i64,
+    first_seed: i64,
     targets: Option<Vec<f64>>,
-    smooth: Option<usize>,
+    smooth: Option<i64>,
     target_on: Option<&str>,
     full: bool,
-    jobs: Option<usize>,
+    jobs: Option<i64>,
     out: Option<PathBuf>,
     watch: Option<Bound<'_, PyAny>>,
 ) -> PyResult<NativeComparison> {
@@ -91,7 +92,8 @@ pub(crate) fn compare(
     let registry = &set_up.registry;
     let contenders = Contender::parse_all(registry, &methods).map_err(experiment)?;
     let mut base = Scenario::clone(&scenario.valid);
-    base.stop.smooth = ComparePlan::smooth(smooth, &base);
+    let smooth = smooth.map(|rounds| whole("smooth", rounds, 1..=1_000));
+    base.stop.smooth = ComparePlan::smooth(smooth.transpose()?, &base);
     match target_on {
         None => {}
         Some("test") => base.stop.target_on = TargetOn::Test,
@@ -102,7 +104,10 @@ pub(crate) fn compare(
             )));
         }
     }
-    let seeds = seeds_of(seeds, first_seed)?;
+    let seeds = numbers::seeds(seeds, first_seed)?;
+    for target in targets.iter().flatten() {
+        number("targets", *target, 0.0..=1.0)?;
+    }
     let targets = targets.unwrap_or_else(|| base.stop.targets.clone());
     let plan = ComparePlan::new(base, contenders, seeds, targets, full).map_err(experiment)?;
     let runs = plan.runs(registry).map_err(experiment)?;
@@ -140,18 +145,4 @@ pub(crate) fn compare(
         folder: out,
         comparison,
     })
-}
-
-/// So many seeds from the first on.
-pub(crate) fn seeds_of(count: u64, first: u64) -> PyResult<std::ops::RangeInclusive<u64>> {
-    const MOST: u64 = i64::MAX as u64;
-    let last = count
-        .checked_sub(1)
-        .and_then(|more| first.checked_add(more));
-    match last {
-        Some(last) if last <= MOST && count <= 1_000_000 => Ok(first..=last),
-        _ => Err(refuse(format!(
-            "`seeds` is {count} from {first} on, allowed: 1 to 1000000, none above {MOST}"
-        ))),
-    }
 }

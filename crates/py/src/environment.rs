@@ -9,6 +9,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 
 use crate::errors::{broken, raise, refuse};
+use crate::numbers::{THREADS, seed, whole};
 use crate::round::Round;
 use crate::scenario::NativeScenario;
 
@@ -71,12 +72,9 @@ impl NativeEnvironments {
 impl NativeEnvironments {
     /// So many environments, each on so many threads. They share the data.
     #[new]
-    fn new(scenario: &NativeScenario, count: usize, threads: usize) -> PyResult<Self> {
-        if !(1..=1024).contains(&count) || !(1..=1024).contains(&threads) {
-            return Err(refuse(format!(
-                "{count} environments on {threads} threads each, allowed: 1 to 1024 of both"
-            )));
-        }
+    fn new(scenario: &NativeScenario, count: i64, threads: i64) -> PyResult<Self> {
+        let count = whole("num_envs", count, 1..=1024)?;
+        let threads = whole("threads", threads, THREADS)?;
         let scenario = scenario.valid.clone();
         let store = Arc::new(DataStore::new());
         let one = || Environment::new(&scenario, threads).with_store(Arc::clone(&store));
@@ -103,8 +101,10 @@ impl NativeEnvironments {
     fn reset<'py>(
         &self,
         py: Python<'py>,
-        seeds: Vec<Option<u64>>,
+        seeds: Vec<Option<i64>>,
     ) -> PyResult<Vec<Option<Seen<'py>>>> {
+        let seed = |given: Option<i64>| given.map(|given| seed("seed", given)).transpose();
+        let seeds = seeds.into_iter().map(seed).collect::<PyResult<_>>()?;
         let states = self.play(py, seeds, Environment::reset)?.into_iter();
         Ok(states.map(|one| one.map(|one| seen(py, one))).collect())
     }

@@ -7,6 +7,7 @@ mod environment;
 mod errors;
 mod json;
 mod model;
+mod numbers;
 mod parts;
 mod plans;
 mod round;
@@ -16,7 +17,6 @@ mod set_up;
 mod simulation;
 mod sweep;
 mod table;
-mod tables;
 
 use pyo3::prelude::*;
 

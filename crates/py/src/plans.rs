@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{broken, raise, refuse};
 use crate::json::to_python;
+use crate::numbers::{self, number};
 
 /// `aerofed allocate`: local iterations and bandwidths of a cell, described as JSON.
 #[pyfunction]
@@ -46,7 +47,7 @@ pub(crate) fn deploy<'py>(
     margin_m: Option<f64>,
     movement_weight: Option<f64>,
     relay_m: f64,
-    seed: u64,
+    seed: i64,
 ) -> PyResult<Bound<'py, PyAny>> {
     let method = match method {
         "marginal_gains" => DeploymentMethod::MarginalGains,
@@ -66,12 +67,11 @@ pub(crate) fn deploy<'py>(
         ("relay_m", Some(relay_m), 1e7),
     ];
     for (name, value, most) in ranges {
-        if let Some(value) = value.filter(|value| !(0.0..=most).contains(value)) {
-            return Err(refuse(format!(
-                "`{name}` is {value}, allowed: a number from 0 to {most}"
-            )));
-        }
+        value
+            .map(|value| number(name, value, 0.0..=most))
+            .transpose()?;
     }
+    let seed = numbers::seed("seed", seed)?;
     let file = FleetFile::parse(fleet).map_err(refuse)?;
     let request = Deployment {
         method,

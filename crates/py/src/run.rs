@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use aerofed::run::Outcome;
 use aerofed::run_folder::{self, RunFolder, RunLog};
 use aerofed::{RoundRecord, Scenario, ValidScenario};
-use aerofed_report::{Report, map_svg, progress_svg, run_pictures, tensorboard};
+use aerofed_report::{
+    Report, TENSORBOARD_FILE, devices_table, events_table, map_svg, progress_svg, rounds_table,
+    run_pictures, run_tables, tensorboard, uavs_table,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -16,7 +19,6 @@ use crate::model::arrays;
 use crate::round::Round;
 use crate::scenario::NativeScenario;
 use crate::table::NativeTable;
-use crate::tables;
 
 /// A finished run.
 #[pyclass(frozen, module = "aerofed._aerofed")]
@@ -84,22 +86,22 @@ impl NativeRun {
 
     /// The table of rounds.
     fn rounds(&self) -> PyResult<NativeTable> {
-        tables::rounds(self.records())
+        NativeTable::new(rounds_table(self.records()).columns)
     }
 
     /// The table of UAVs.
     fn uavs(&self) -> PyResult<NativeTable> {
-        tables::uavs(self.records())
+        NativeTable::new(uavs_table(self.records()).columns)
     }
 
     /// The table of devices.
     fn devices(&self) -> PyResult<NativeTable> {
-        tables::devices(self.records())
+        NativeTable::new(devices_table(self.records()).columns)
     }
 
     /// The table of events.
     fn events(&self) -> PyResult<NativeTable> {
-        tables::events(self.records())
+        NativeTable::new(events_table(self.records()).columns)
     }
 
     /// One round, from 0.
@@ -141,9 +143,21 @@ impl NativeRun {
         progress_svg(self.summary(), self.records())
     }
 
-    /// The curves as an event file of TensorBoard.
-    fn tensorboard<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &tensorboard(self.records()))
+    /// The curves as an event file of TensorBoard: its name, and its contents.
+    fn tensorboard<'py>(&self, py: Python<'py>) -> (&'static str, Bound<'py, PyBytes>) {
+        let events = tensorboard(self.records());
+        (TENSORBOARD_FILE, PyBytes::new(py, &events))
+    }
+
+    /// The tables as Parquet files: their names, and their contents.
+    fn parquet<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
+        let written = run_tables(self.records()).into_iter().map(|table| {
+            let name = format!("{}.parquet", table.name);
+            let bytes = aerofed_data::parquet(Path::new(&name), &table.named());
+            let bytes = bytes.map_err(|error| raise(error.into()))?;
+            Ok((name, PyBytes::new(py, &bytes)))
+        });
+        written.collect()
     }
 
     /// The map of the last round as SVG; none of a run without rounds.
@@ -165,7 +179,9 @@ impl NativeRun {
         let (scenario, outcome) = match &self.0 {
             Source::Fresh { scenario, outcome } => (scenario, outcome),
             Source::Folder { folder, .. } => {
-                return py.detach(|| run_folder::copy(folder, &path)).map_err(raise);
+                return py
+                    .detach(|| run_folder::copy(folder, &path, force))
+                    .map_err(raise);
             }
         };
         let write = || {

@@ -8,9 +8,10 @@ use aerofed::{Error, Method, Simulation, ValidScenario};
 use pyo3::prelude::*;
 
 use crate::errors::raise;
+use crate::numbers::{THREADS, whole};
 use crate::parts::{
     OwnAggregation, OwnAllocation, OwnAssociation, OwnDevices, OwnEvaluator, OwnRedeployment, Part,
-    Slot, task,
+    Slot, failed, task,
 };
 
 /// A method of which some parts are Python's.
@@ -72,6 +73,14 @@ impl Slots {
     }
 }
 
+/// How many threads an argument asks for; all cores where it does not.
+pub(crate) fn threads(name: &str, asked: Option<i64>) -> PyResult<usize> {
+    match asked {
+        Some(threads) => whole(name, threads, THREADS),
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+    }
+}
+
 /// Everything about runs that is not in their scenarios.
 pub(crate) struct SetUp {
     pub(crate) registry: Registry,
@@ -84,11 +93,10 @@ impl SetUp {
     /// The methods of the program and some of one's own, on so many threads (all cores, unless told).
     pub(crate) fn new(
         py: Python<'_>,
-        threads: Option<usize>,
+        threads: Option<i64>,
         own: &[Py<NativeMethod>],
         learner: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let slots = Slots::default();
         let mut registry = Registry::builtin();
         for method in own {
@@ -98,7 +106,7 @@ impl SetUp {
         }
         Ok(Self {
             registry,
-            threads: threads.unwrap_or_else(cores),
+            threads: self::threads("threads", threads)?,
             learner,
             slots,
         })
@@ -120,16 +128,18 @@ impl SetUp {
         let mut builder = Simulation::builder(scenario).threads(threads);
         if let Some(learner) = &self.learner {
             let slot = self.slots.add();
-            let part = Arc::new(own(|py| Part::copy(py, learner, &slot))?);
+            let part = Arc::new(own(&slot, |py| Part::copy(py, learner, &slot))?);
             let task = task(&part)?;
+            let parameters = task.parameters;
             let devices = OwnDevices {
                 part: Arc::clone(&part),
                 seed: scenario.seed,
+                parameters,
             };
             builder = builder
                 .task(task)
                 .devices(devices)
-                .evaluator(OwnEvaluator { part });
+                .evaluator(OwnEvaluator { part, parameters });
         } else if let Some(data) = data {
             builder = builder.data(data);
         }
@@ -152,10 +162,11 @@ impl SetUp {
     }
 }
 
-/// Does something in Python that belongs to setting up.
-fn own<T>(make: impl for<'py> FnOnce(Python<'py>) -> PyResult<T>) -> Result<T, Error> {
-    Python::attach(make).map_err(|error| Error::Learner {
-        reason: error.to_string(),
+/// Does something in Python that belongs to setting up; its exception is raised as it is.
+fn own<T>(slot: &Slot, make: impl for<'py> FnOnce(Python<'py>) -> PyResult<T>) -> Result<T, Error> {
+    Python::attach(make).map_err(|error| {
+        slot.keep(error);
+        failed(slot)
     })
 }
 
@@ -182,7 +193,7 @@ impl NativeMethod {
             let mut method = base.build(scenario)?;
             method.name.clone_from(&name);
             let slot = slots.add();
-            own(|py| parts.replace(py, &mut method, scenario, &slot))?;
+            own(&slot, |py| parts.replace(py, &mut method, scenario, &slot))?;
             let failure = slot.clone();
             method.failure = Some(Box::new(move || failure.told()));
             Ok(method)

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use aerofed::run::{Outcome, Run};
@@ -13,6 +14,7 @@ use pyo3::types::PyDict;
 
 use crate::errors::{broken, raise};
 use crate::model::arrays;
+use crate::numbers::{CHECKPOINT_EVERY, whole};
 use crate::round::Round;
 use crate::run::NativeRun;
 use crate::scenario::NativeScenario;
@@ -24,6 +26,8 @@ pub(crate) struct NativeSimulation {
     scenario: ValidScenario,
     /// None when it is finished. Locked while a round is done.
     state: Mutex<Option<State>>,
+    /// Whether a round ended in the middle: what it left is no state that a run could go on from.
+    spoiled: AtomicBool,
     set_up: SetUp,
 }
 
@@ -67,6 +71,20 @@ impl NativeSimulation {
         // A part that could not save its state did not end the round.
         self.set_up.failed().map_or(Ok(done), Err)
     }
+
+    /// Does a round.
+    fn advance<T: Send>(
+        &self,
+        py: Python<'_>,
+        round: impl FnOnce(&mut State) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        if self.spoiled.load(Ordering::Relaxed) {
+            return Err(broken("a round of this run failed: it cannot go on"));
+        }
+        self.with(py, |state| {
+            round(state).inspect_err(|_| self.spoiled.store(true, Ordering::Relaxed))
+        })
+    }
 }
 
 #[pymethods]
@@ -80,13 +98,14 @@ impl NativeSimulation {
         scenario: &NativeScenario,
         own: Option<Py<NativeMethod>>,
         learner: Option<Py<PyAny>>,
-        threads: Option<usize>,
+        threads: Option<i64>,
         out: Option<PathBuf>,
         force: bool,
-        checkpoint_every: usize,
+        checkpoint_every: i64,
     ) -> PyResult<Self> {
         let scenario = scenario.valid.clone();
         let set_up = SetUp::new(py, threads, own.as_slice(), learner)?;
+        let checkpoint_every = whole("checkpoint_every", checkpoint_every, CHECKPOINT_EVERY)?;
         let begin = || match out {
             None => {
                 let (simulation, method) = set_up.build(&scenario)?;
@@ -109,6 +128,7 @@ impl NativeSimulation {
         Ok(Self {
             scenario,
             state: Mutex::new(Some(state)),
+            spoiled: AtomicBool::new(false),
             set_up,
         })
     }
@@ -121,28 +141,49 @@ impl NativeSimulation {
         folder: PathBuf,
         own: Option<Py<NativeMethod>>,
         learner: Option<Py<PyAny>>,
-        threads: Option<usize>,
-        checkpoint_every: usize,
+        threads: Option<i64>,
+        checkpoint_every: i64,
     ) -> PyResult<Option<Self>> {
         let set_up = SetUp::new(py, threads, own.as_slice(), learner)?;
         let keeping = Keeping {
-            checkpoint_every,
+            checkpoint_every: whole("checkpoint_every", checkpoint_every, CHECKPOINT_EVERY)?,
             ..Keeping::default()
         };
-        let resumed = py.detach(|| Session::resume(&folder, keeping, |s| set_up.build(s), |_| {}));
-        let Some(session) = resumed.map_err(|error| set_up.exception(error))? else {
+        let mut refused = Vec::new();
+        let resumed = py.detach(|| {
+            let set_up = |scenario: &_| set_up.build(scenario);
+            Session::resume(&folder, keeping, set_up, |flaw| {
+                refused.push(format!("{flaw}; not used"));
+            })
+        });
+        let resumed = match resumed {
+            Ok(resumed) => resumed,
+            Err(error) => {
+                let error = set_up.exception(error);
+                for flaw in refused {
+                    error.add_note(py, flaw)?;
+                }
+                return Err(error);
+            }
+        };
+        let warn = py.import("warnings")?.getattr("warn")?;
+        for flaw in refused {
+            warn.call1((flaw,))?;
+        }
+        let Some(session) = resumed else {
             return Ok(None);
         };
         Ok(Some(Self {
             scenario: session.scenario().clone(),
             state: Mutex::new(Some(State::Folder(Box::new(session)))),
+            spoiled: AtomicBool::new(false),
             set_up,
         }))
     }
 
     /// One global round; none when the run is over.
     fn step(&self, py: Python<'_>) -> PyResult<Option<Round>> {
-        let record = self.with(py, |state| Ok(state.step()?.cloned()))?;
+        let record = self.advance(py, |state| Ok(state.step()?.cloned()))?;
         Ok(record.map(|record| Round { record }))
     }
 
@@ -154,7 +195,7 @@ impl NativeSimulation {
         let watches = watch.is_some();
         loop {
             let due = watches && told.is_none_or(|told| told.elapsed() >= every);
-            let (more, record) = self.with(py, |state| {
+            let (more, record) = self.advance(py, |state| {
                 let any = state.step()?.is_some();
                 let run = state.run();
                 let more = run.stopped_by().is_none();
@@ -206,7 +247,9 @@ impl NativeSimulation {
             match state {
                 State::Memory { run, method } => Ok(run.finish(&method)),
                 State::Folder(mut session) => {
-                    session.set_down()?;
+                    if !self.spoiled.load(Ordering::Relaxed) {
+                        session.set_down()?;
+                    }
                     session.finish(|scenario, outcome| {
                         let records = outcome.records.clone();
                         let files = run_pictures(scenario, outcome);
@@ -217,7 +260,11 @@ impl NativeSimulation {
             }
         };
         let outcome = py.detach(finish).map_err(raise)?;
-        Ok(NativeRun::fresh(scenario, outcome))
+        // A part that could not be saved: the run is on disk, but cannot go on from here.
+        match self.set_up.failed() {
+            Some(error) => Err(error),
+            None => Ok(NativeRun::fresh(scenario, outcome)),
+        }
     }
 
     /// Ends a run that failed: what is complete of it stays where it can be taken up, before the first round nothing does.

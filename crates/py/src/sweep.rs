@@ -13,10 +13,9 @@ use aerofed_report::sweep_files;
 use pyo3::prelude::*;
 
 use crate::batch::{Kept, run_missing, write};
-use crate::compare::seeds_of;
-use crate::csv::table;
 use crate::errors::{broken, experiment, raise, refuse, report};
 use crate::json::to_python;
+use crate::numbers::{self, number, whole};
 use crate::scenario::NativeScenario;
 use crate::set_up::{NativeMethod, SetUp};
 use crate::table::NativeTable;
@@ -42,7 +41,8 @@ impl NativeSweep {
 
     /// A row for each run.
     fn runs(&self) -> PyResult<NativeTable> {
-        table(&self.table.columns, &self.table.csv())
+        let values = self.table.typed().into_iter().map(|column| column.values);
+        NativeTable::new(self.table.columns.iter().cloned().zip(values).collect())
     }
 
     /// The Pareto front, and how much depends on each axis: `results.json`.
@@ -67,15 +67,15 @@ pub(crate) fn sweep(
     scenario: &NativeScenario,
     grid: Vec<String>,
     random: Vec<String>,
-    samples: Option<usize>,
+    samples: Option<i64>,
     methods: Option<Vec<String>>,
     own: Vec<Py<NativeMethod>>,
     learner: Option<Py<PyAny>>,
-    seeds: u64,
-    first_seed: u64,
+    seeds: i64,
+    first_seed: i64,
     target: Option<f64>,
     rows: bool,
-    jobs: Option<usize>,
+    jobs: Option<i64>,
     out: Option<PathBuf>,
     watch: Option<Bound<'_, PyAny>>,
 ) -> PyResult<NativeSweep> {
@@ -91,11 +91,9 @@ pub(crate) fn sweep(
         (Some(n), true) => {
             return Err(refuse(format!("`samples` is {n}, without `random`")));
         }
-        (Some(n), false) if !(1..=100_000).contains(&n) => {
-            return Err(refuse(format!("`samples` is {n}, allowed: 1 to 100000")));
-        }
         _ => {}
     }
+    let samples = whole("samples", samples.unwrap_or(1), 1..=100_000)?;
     let set_up = SetUp::new(py, None, &own, learner)?;
     let registry = &set_up.registry;
     let base = Scenario::clone(&scenario.valid);
@@ -109,8 +107,8 @@ pub(crate) fn sweep(
         axes.push(SweepAxis::drawn(text, &base).map_err(experiment)?);
     }
     let largest = base.stop.targets.iter().copied().fold(0.0, f64::max);
-    let target = target.unwrap_or(largest);
-    let (seeds, samples) = (seeds_of(seeds, first_seed)?, samples.unwrap_or(1));
+    let target = number("target", target.unwrap_or(largest), 0.0..=1.0)?;
+    let seeds = numbers::seeds(seeds, first_seed)?;
     let plan = SweepPlan::new(base, contenders, seeds, axes, samples, target);
     let plan = plan.map_err(experiment)?;
     let cases = py

@@ -4,11 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use aerofed::record::schema::Column;
+use aerofed_data::ColumnValues;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, ListArray, RecordBatch,
+    RecordBatchIterator, StringArray,
+};
 use arrow_schema::{DataType, Field, Schema};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -24,7 +28,7 @@ pub(crate) struct NativeTable {
 
 impl NativeTable {
     /// A table of columns, each with what it means.
-    pub(crate) fn new(columns: Vec<(Column, ArrayRef)>) -> PyResult<Self> {
+    pub(crate) fn new(columns: Vec<(Column, ColumnValues)>) -> PyResult<Self> {
         let field = |(column, array): &(Column, ArrayRef)| {
             let mut about = HashMap::new();
             about.insert("description".into(), column.description.clone().into());
@@ -34,6 +38,10 @@ impl NativeTable {
             let nullable = array.null_count() > 0;
             Field::new(&*column.name, array.data_type().clone(), nullable).with_metadata(about)
         };
+        let columns: Vec<(Column, ArrayRef)> = columns
+            .into_iter()
+            .map(|(column, values)| (column, array(values)))
+            .collect();
         let fields: Vec<Field> = columns.iter().map(field).collect();
         let arrays = columns.into_iter().map(|(_, array)| array).collect();
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
@@ -41,6 +49,25 @@ impl NativeTable {
             batch: batch.map_err(broken)?,
         })
     }
+}
+
+/// Values as Arrow has them.
+fn array(values: ColumnValues) -> ArrayRef {
+    match values {
+        ColumnValues::Integers(values) => Arc::new(Int64Array::from(values)),
+        ColumnValues::Numbers(values) => Arc::new(Float64Array::from(values)),
+        ColumnValues::Booleans(values) => Arc::new(BooleanArray::from(values)),
+        ColumnValues::Texts(values) => Arc::new(StringArray::from(values)),
+        ColumnValues::IntegerLists(lists) => list_array::<Int64Type>(lists),
+        ColumnValues::NumberLists(lists) => list_array::<Float64Type>(lists),
+    }
+}
+
+fn list_array<T: ArrowPrimitiveType>(lists: Vec<Option<Vec<T::Native>>>) -> ArrayRef {
+    let each = |list: Option<Vec<T::Native>>| list.map(|list| list.into_iter().map(Some));
+    Arc::new(ListArray::from_iter_primitive::<T, _, _>(
+        lists.into_iter().map(each),
+    ))
 }
 
 #[pymethods]
@@ -69,6 +96,13 @@ impl NativeTable {
         self.batch.num_rows()
     }
 
+    /// The first rows.
+    fn head(&self, rows: usize) -> Self {
+        let rows = rows.min(self.batch.num_rows());
+        let batch = self.batch.slice(0, rows);
+        Self { batch }
+    }
+
     /// Name, unit and meaning of each column.
     fn columns(&self) -> Vec<(String, String, String)> {
         let schema = self.batch.schema();
@@ -92,10 +126,6 @@ impl NativeTable {
                 }
                 DataType::Int64 => {
                     let values = array.as_primitive::<Int64Type>().values();
-                    return Ok(PyArray1::from_slice(py, values).into_any());
-                }
-                DataType::Int32 => {
-                    let values = array.as_primitive::<Int32Type>().values();
                     return Ok(PyArray1::from_slice(py, values).into_any());
                 }
                 DataType::Boolean => {

@@ -39,8 +39,9 @@ def small_run(small: aerofed.Scenario) -> aerofed.Run:
 @pytest.fixture(scope="session")
 def command() -> str:
     """The program itself: AEROFED names it, or it is where cargo leaves it."""
-    places = [os.environ.get("AEROFED"), ROOT / "target/release/aerofed", ROOT / "target/debug/aerofed", shutil.which("aerofed")]
-    for place in places:
+    built = [path for path in (ROOT / "target/release/aerofed", ROOT / "target/debug/aerofed") if path.is_file()]
+    newest = max(built, key=lambda path: path.stat().st_mtime, default=None)
+    for place in (os.environ.get("AEROFED"), newest, shutil.which("aerofed")):
         if place and Path(place).is_file():
             return str(place)
     pytest.skip("the program `aerofed` is not built: cargo build, or AEROFED=PATH")

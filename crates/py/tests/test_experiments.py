@@ -47,7 +47,7 @@ def test_a_comparison_is_the_command_lines(command: str, small: Scenario, tmp_pa
     assert set(found.figures()) == {"compare-time", "compare-energy"}
     with pytest.raises(ValueError, match="no method"):
         aerofed.compare(small, methods=["hfll"], seeds=1, out=tmp_path / "x", progress=False)
-    with pytest.raises(ValueError, match="allowed: 1 to 1000000"):
+    with pytest.raises(ValueError, match="`seeds` is 0, allowed: a whole number from 1 to 1000000"):
         aerofed.compare(small, methods=["hfl"], seeds=0, out=tmp_path / "x", progress=False)
     assert not (tmp_path / "x").exists()
 

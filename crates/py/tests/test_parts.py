@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import aerofed
@@ -76,6 +77,50 @@ def test_a_rule_sees_the_world_as_it_is(small: Scenario) -> None:
     assert run.round(1).energy["scoring_j"] > 0, "what it needs is paid for"
 
 
+def test_arrays_of_a_scene_are_read_only_and_shared_while_they_stay_the_same(small: Scenario) -> None:
+    seen: list[aerofed.Scene] = []
+
+    class Look(Nearest):
+        def select(self, scene: aerofed.Scene) -> list[np.ndarray]:
+            seen.append(scene)
+            return super().select(scene)
+
+    aerofed.run(small.with_(faults=[], **{"mobility.kind": "coverage_hop", "mobility.hop_probability": 1.0}), method=Look(), rounds=3, progress=False)
+    first, second = seen[:2]
+    for name in ("tx_power_w", "cpu_hz", "iteration_time_s", "iteration_energy_j", "samples"):
+        array = getattr(second.devices, name)
+        assert array is getattr(first.devices, name), f"{name} is copied"
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    for name in ("position_m", "altitude_m", "coverage_radius_m", "bandwidth_up_hz", "bandwidth_down_hz", "active"):
+        assert getattr(second.uavs, name) is getattr(first.uavs, name), f"{name} is copied"
+    # What changes is another array, and the one that was kept stays as it was.
+    assert first.devices.position_m is not second.devices.position_m and not np.array_equal(first.devices.position_m, second.devices.position_m)
+    assert (second.uavs.battery_j < first.uavs.battery_j).all()
+    for array in (first.devices.position_m, first.uavs.battery_j, first.covered[0], first.devices.nearest):
+        assert not array.flags.writeable
+    still: list[aerofed.Scene] = seen
+    still.clear()
+    aerofed.run(small.with_(faults=[], **{"mobility.kind": "static"}), method=Look(), rounds=2, progress=False)
+    assert still[0].devices.position_m is still[1].devices.position_m
+
+
+def test_a_selection_may_be_any_kind_of_list(small: Scenario) -> None:
+    """Also arrays that are views of others, backwards or with gaps, and of other kinds of numbers."""
+
+    def selection(change: Callable[[np.ndarray], object]) -> list[list[int]]:
+        class Every(Nearest):
+            def select(self, scene: aerofed.Scene) -> list[object]:  # type: ignore[override]
+                return [change(cell) for cell in super().select(scene)]
+
+        return aerofed.run(small, method=Every(), rounds=1, progress=False).round(1).selection
+
+    every_other = selection(lambda cell: cell[::2].tolist())
+    assert every_other == selection(lambda cell: cell[::2]) == selection(lambda cell: cell[::2].astype(np.uint16))
+    assert every_other == selection(lambda cell: tuple(cell[::2]))
+    assert sorted(map(sorted, selection(lambda cell: cell[::-1]))) == sorted(map(sorted, selection(lambda cell: cell)))
+
+
 def test_what_a_part_carries_is_saved_and_taken_up(small: Scenario, tmp_path: Path) -> None:
     long = small.with_(**{"stop.max_rounds": 12})
     whole = aerofed.run(long, method=Share(1), out=tmp_path / "whole", progress=False)
@@ -108,7 +153,8 @@ def test_what_cannot_be_saved_is_told(small: Scenario, tmp_path: Path) -> None:
     ("answer", "kind", "words"),
     [
         (lambda scene: 1 / 0, ZeroDivisionError, "division by zero"),
-        (lambda scene: 7, TypeError, "for each UAV a list"),
+        (lambda scene: 7, TypeError, "`select` returned a int, allowed: for each UAV a list"),
+        (lambda scene: [1, 2, 3, 4, 5], TypeError, "for each UAV a list"),
         (lambda scene: [[0]], RuntimeError, "1 cells for 5 UAVs"),
         (lambda scene: [[], [], [], [], [-1]], ValueError, "device -1"),
         (lambda scene: [[39, 39], [], [], [], []], RuntimeError, "impossible decision"),
@@ -181,6 +227,13 @@ def test_an_allocation_and_an_aggregation_are_those_of_the_program(small: Scenar
     with pytest.raises(RuntimeError, match="uplink shares sum to"):
         aerofed.run(small, method=Greedy(), progress=False)
 
+    class Odd(Equal):
+        def allocate(self, cell: aerofed.Cell) -> aerofed.Plan:
+            return 5  # type: ignore[return-value]
+
+    with pytest.raises(TypeError, match="`allocate` returned a int, allowed: an aerofed.Plan"):
+        aerofed.run(small, method=Odd(), progress=False)
+
 
 def test_a_redeployment_moves_uavs(small: Scenario) -> None:
     scenario = small.with_(faults=[{"kind": "loss", "uav": 0, "round": 2}], **{"redeploy.when": "on_change", "stop.max_rounds": 4})
@@ -203,60 +256,12 @@ def test_a_redeployment_moves_uavs(small: Scenario) -> None:
     with pytest.raises(ValueError, match="allowed: inside the area"):
         aerofed.run(scenario, method=Away(), progress=False)
 
+    class Odd(aerofed.Redeployment):
+        def redeploy(self, fleet: aerofed.Fleet) -> dict[int, list[float]]:
+            return [fleet.ids]  # type: ignore[return-value]
 
-class Field(aerofed.Learner):
-    """A field of five numbers, measured by devices with an error of their own; some answers never come."""
-
-    truth = np.array([3.0, -1.0, 0.5, 2.0, -4.0], np.float32)
-
-    def __init__(self, devices: int, uavs: int) -> None:
-        self.task = aerofed.Task(5, [10] * devices, [0] * uavs, 160.0)
-
-    def save(self) -> bytes:
-        return b""
-
-    def first_model(self) -> np.ndarray:
-        return np.zeros(5)
-
-    def train(self, job: aerofed.Job) -> tuple[np.ndarray, float]:
-        rng = np.random.default_rng(job.seed)
-        if rng.random() < 0.1:
-            raise aerofed.UpdateLost("no answer within 10 s")
-        belief = self.truth + rng.uniform(-0.25, 0.25, 5)
-        model = belief + 0.9**job.local_iterations * (job.model - belief)
-        return model, float(np.mean((model - self.truth) ** 2))
-
-    def test(self, model: np.ndarray) -> tuple[float, float]:
-        loss = float(np.mean((model - self.truth) ** 2))
-        return loss, 1 / (1 + loss)
-
-
-@pytest.mark.parametrize("method", ["hfl", "cehfed", "cfed", "hfedat"])
-def test_a_learner_takes_the_place_of_network_and_data(small: Scenario, method: str) -> None:
-    learner = Field(40, 5)
-    run = aerofed.run(small, method=method, learner=learner, progress=False)
-    losses = run.rounds["test_loss"]
-    assert losses[-1] < 0.01 * np.mean(Field.truth**2)
-    again = aerofed.run(small, method=method, learner=learner, threads=1, progress=False)
-    assert list(again.rounds["test_loss"]) == list(losses)
-    assert list(run.model) == ["model"] and run.model["model"].shape == (5,)
-    lost = [reason for reason in run.events["reason"] if reason]
-    assert lost and set(lost) == {"no answer within 10 s"}
-    assert run.summary.total_energy_j > 0 and run.summary.parameters == 5
-
-
-def test_a_learner_that_does_not_fit_is_told(small: Scenario, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="samples of 3 devices"):
-        aerofed.run(small, learner=Field(3, 5), progress=False)
-
-    class Broken(Field):
-        def test(self, model: np.ndarray) -> tuple[float, float]:
-            raise OSError("no such card")
-
-    with pytest.raises(OSError, match="no such card"):
-        aerofed.run(small, learner=Broken(40, 5), progress=False)
-    found = aerofed.compare(small, methods=["hfl", "rhfed"], seeds=1, targets=[0.5], learner=Field(40, 5), out=tmp_path / "c", progress=False)
-    assert found.statistics.methods[0].targets[0].reached == 1
+    with pytest.raises(TypeError, match="`redeploy` returned a list, allowed: a dictionary"):
+        aerofed.run(scenario, method=Odd(), progress=False)
 
 
 def test_a_selection_rule_takes_less_than_a_millisecond_a_round() -> None:

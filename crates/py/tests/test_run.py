@@ -102,6 +102,10 @@ def test_a_saved_run_is_loaded_and_saved_again(small_run: Run, tmp_path: Path) -
     with pytest.raises(ValueError, match="exists and is not empty"):
         small_run.save(tmp_path / "a")
     small_run.save(tmp_path / "a", force=True)
+    with pytest.raises(ValueError, match="exists and is not empty"):
+        loaded.save(tmp_path / "b")
+    loaded.save(tmp_path / "b", force=True)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a", "b"]
     with pytest.raises(ValueError, match="no such file"):
         aerofed.load_run(tmp_path / "nowhere")
     (tmp_path / "b/rounds.csv").write_text("nonsense")
@@ -217,6 +221,54 @@ def test_a_folder_that_is_taken_is_refused_and_left_alone(small: Scenario, tmp_p
     with pytest.raises(ValueError, match="holds something else than a run"):
         aerofed.run(small, out=tmp_path, progress=False)
     assert [entry.name for entry in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_parquet_files_hold_the_tables(command: str, small: Scenario, small_run: Run, settings: Callable[[Scenario], list[str]], tmp_path: Path) -> None:
+    """What `--parquet` writes, to the byte, and what other tools read in it."""
+    subprocess.run([command, "run", *settings(small), "--out", tmp_path / "cli", "--parquet", "--quiet"], check=True, capture_output=True)
+    small_run.save(tmp_path / "saved", parquet=True)
+    aerofed.load_run(tmp_path / "cli").save(tmp_path / "copied", parquet=True)
+    names = {entry.name for entry in (tmp_path / "cli").iterdir()}
+    assert {"rounds.parquet", "uavs.parquet", "devices.parquet", "events.parquet"} <= names
+    for folder in ("saved", "copied"):
+        assert {entry.name for entry in (tmp_path / folder).iterdir()} == names
+        for name in names:
+            if name.endswith(".parquet"):
+                assert (tmp_path / folder / name).read_bytes() == (tmp_path / "cli" / name).read_bytes(), name
+    small_run.save(tmp_path / "saved", force=True)
+    assert not (tmp_path / "saved/rounds.parquet").exists(), "a run that is replaced goes with all its files"
+    small_run.parquet(tmp_path / "alone")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    for name, table in [("rounds", small_run.rounds), ("uavs", small_run.uavs), ("devices", small_run.devices), ("events", small_run.events)]:
+        read = parquet.read_table(tmp_path / "alone" / f"{name}.parquet")
+        assert read.to_pydict() == table.to_pyarrow().to_pydict(), name
+        assert [field.type for field in read.schema] == [field.type for field in table.to_pyarrow().schema] or name in ("uavs", "events")
+
+
+def test_weights_and_biases_takes_rounds_as_they_come(small: Scenario, tmp_path: Path) -> None:
+    """As docs/python.md has it: the package writes its own offline files."""
+    wandb = pytest.importorskip("wandb", reason="wandb is not installed")
+    with wandb.init(mode="offline", dir=tmp_path, settings=wandb.Settings(silent=True)) as log:
+        aerofed.run(small, progress=lambda round: log.log({"accuracy": round.test_accuracy, "energy_j": round.cumulative_energy_j}, step=round.round))
+        assert log.summary["accuracy"] > 0.1
+    assert list(tmp_path.glob("wandb/offline-run-*/run-*.wandb"))
+
+
+def test_numbers_out_of_range_are_refused_in_words(small: Scenario, tmp_path: Path) -> None:
+    for words, call in [
+        ("`threads` is 0, allowed: a whole number from 1 to 1024", lambda: aerofed.run(small, threads=0)),
+        ("`threads` is -1", lambda: aerofed.Simulation(small, threads=-1)),
+        ("`checkpoint_every` is -1, allowed: a whole number from 0", lambda: aerofed.run(small, checkpoint_every=-1)),
+        ("`jobs` is 0", lambda: aerofed.compare(small, methods="hfl", seeds=1, jobs=0, out=tmp_path / "x")),
+        ("`first_seed` is -3", lambda: aerofed.compare(small, methods="hfl", seeds=1, first_seed=-3, out=tmp_path / "x")),
+        ("`targets` is 1.5, allowed: a number from 0 to 1", lambda: aerofed.compare(small, methods="hfl", seeds=1, targets=[1.5], out=tmp_path / "x")),
+        ("`smooth` is 0", lambda: aerofed.compare(small, methods="hfl", seeds=1, smooth=0, out=tmp_path / "x")),
+        ("`samples` is 0", lambda: aerofed.sweep(small, random={"uavs.speed_mps": (1, 2)}, samples=0, out=tmp_path / "x")),
+        ("-3", lambda: aerofed.run(small, seed=-3)),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            call()
+    assert not (tmp_path / "x").exists()
 
 
 def test_tensorboard_reads_the_curves(command: str, small: Scenario, small_run: Run, settings: Callable[[Scenario], list[str]], tmp_path: Path) -> None:

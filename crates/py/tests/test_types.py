@@ -13,15 +13,19 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def mypy(*words: str | Path) -> None:
-    for module in ("mypy", "gymnasium", "pettingzoo", "flwr"):
-        pytest.importorskip(module)
+def mypy(*words: str | Path, needs: tuple[str, ...] = ("gymnasium", "pettingzoo", "flwr")) -> None:
+    for module in ("mypy", *needs):
+        pytest.importorskip(module, reason=f"{module} is not installed")
     done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_stubs_are_what_the_module_is() -> None:
     mypy("mypy.stubtest", "aerofed", "--ignore-disjoint-bases")
+
+
+def test_the_stubs_of_the_native_half_are_what_it_is() -> None:
+    mypy("mypy.stubtest", "aerofed._aerofed", "--ignore-disjoint-bases", needs=())
 
 
 def test_mypy_accepts_the_package() -> None:

@@ -19,6 +19,7 @@ mod palette;
 mod panel;
 mod pictures;
 mod progress;
+mod run_tables;
 mod svg;
 mod table;
 mod tensorboard;
@@ -36,6 +37,7 @@ pub use page::Report;
 pub use panel::panel_svg;
 pub use pictures::run_pictures;
 pub use progress::progress_svg;
+pub use run_tables::{RunTable, devices_table, events_table, rounds_table, run_tables, uavs_table};
 pub use table::summary_table;
 pub use tensorboard::{TENSORBOARD_FILE, tensorboard};
 

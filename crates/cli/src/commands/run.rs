@@ -13,7 +13,7 @@ use aerofed::world::Status;
 use aerofed::{Method, RoundRecord, Simulation, ValidScenario};
 use aerofed_nn::Network;
 use aerofed_report::units::{duration, energy};
-use aerofed_report::{TENSORBOARD_FILE, run_pictures, tensorboard};
+use aerofed_report::{TENSORBOARD_FILE, run_pictures, run_tables, tensorboard};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -34,7 +34,7 @@ use crate::numbers::{rounds, seed, whole};
     A name of `aerofed scenario list` always means that scenario; a file of the same name is reached by a path, as in ./paper.\n\
     Writes scenario.toml, rounds.csv, uavs.csv, devices.jsonl, events.jsonl, summary.json,\n\
     model.safetensors, progress.svg, map.svg (and map.geojson where the area has an origin),\n\
-    and report.html with all of it to look at.\n\
+    and report.html with all of it to look at; --parquet adds rounds.parquet, uavs.parquet, devices.parquet and events.parquet.\n\
     Ctrl-C ends the run after the current round (exit code 130) and keeps its results;\n\
     --resume continues it, or one that was killed, with the same results as if it had never stopped."
 )]
@@ -77,6 +77,9 @@ pub(crate) struct RunArgs {
     /// Write the curves for another tool, too: `tensorboard` reads an event file in the run's folder
     #[arg(long, value_name = "TOOL", value_enum)]
     log: Option<LogName>,
+    /// Write the tables as Parquet, too: rounds, uavs, devices and events
+    #[arg(long)]
+    parquet: bool,
     /// Print the summary as one JSON object
     #[arg(long)]
     json: bool,
@@ -137,7 +140,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<()> {
     let (partial, rounds) = (session.partial().to_owned(), session.rounds());
     let learning_rate = session.scenario().training.learning_rate;
     let outcome = session
-        .finish(|scenario, outcome| Ok(files(scenario, outcome, args.log)))
+        .finish(|scenario, outcome| files(scenario, outcome, args))
         .map_err(|error| kept_in(&partial, &out, rounds, error))?;
     if args.json {
         console::result(&serde_json::to_string(&outcome.summary)?)?;
@@ -262,16 +265,22 @@ fn give_up(session: Session, error: aerofed::Error) -> anyhow::Error {
 fn files(
     scenario: &ValidScenario,
     outcome: &mut Outcome,
-    log: Option<LogName>,
-) -> Vec<(String, Vec<u8>)> {
-    let events = log.map(|LogName::Tensorboard| {
-        let events = tensorboard(&outcome.records);
-        (TENSORBOARD_FILE.to_owned(), events)
-    });
+    args: &RunArgs,
+) -> Result<Vec<(String, Vec<u8>)>, aerofed::Error> {
+    let mut files = Vec::new();
+    if let Some(LogName::Tensorboard) = args.log {
+        files.push((TENSORBOARD_FILE.to_owned(), tensorboard(&outcome.records)));
+    }
+    if args.parquet {
+        for table in run_tables(&outcome.records) {
+            let name = format!("{}.parquet", table.name);
+            let bytes = aerofed_data::parquet(Path::new(&name), &table.named())?;
+            files.push((name, bytes));
+        }
+    }
     // It takes the records.
-    let mut files = run_pictures(scenario, outcome);
-    files.extend(events);
-    files
+    files.extend(run_pictures(scenario, outcome));
+    Ok(files)
 }
 
 /// An error after some rounds: what is left of them, and how to go on.

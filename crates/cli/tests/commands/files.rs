@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use aerofed::record::schema::{FileSchema, run_files};
+use aerofed::record::schema::{FileSchema, device_rows, run_files};
+use aerofed_data::Table;
 use aerofed_experiment::sweep::file as sweep_file;
 use aerofed_experiment::tidy::{VARIED, files};
 use serde_json::Value;
@@ -53,6 +54,13 @@ fn section(file: &FileSchema) -> String {
 fn page() -> String {
     let mut text = HEAD.to_owned() + "\n## Of a run\n";
     run_files().iter().for_each(|file| text += &section(file));
+    text += "\n`aerofed run --parquet` writes `rounds.parquet`, `uavs.parquet` and `events.parquet` with the same columns besides; what an event does not have is null, \
+             and lists are lists of numbers.\n";
+    text += &section(&FileSchema {
+        file: "devices.parquet",
+        row: "a device in a global round: what `devices.jsonl` tells",
+        columns: device_rows(),
+    });
     text += "\n## Of a comparison or a reproduction\n\n";
     text += &format!(
         "`{VARIED}` stands for a column for each field of the scenario that is varied, named by its path (`uavs.bandwidth_up_hz`); before \
@@ -143,6 +151,60 @@ fn check(folder: &Path, expected: &[FileSchema]) {
 
 const SMALL: &str = "--set devices.count=20 --set data.data_volume=200 --set model.name=logistic --set stop.max_rounds=2 \
                      --set training.max_edge_rounds=2 --quiet";
+
+#[test]
+fn parquet_tables_hold_what_the_other_files_hold() {
+    let dir = tempfile::tempdir().unwrap();
+    let faults = "--set faults=[{kind=\"loss\",uav=2,round=1}]";
+    aerofed(
+        dir.path(),
+        &format!("run {SMALL} {faults} --parquet --out run"),
+    );
+    let read = |name: &str| Table::read(&dir.path().join("run").join(name)).unwrap();
+    for (csv, parquet) in [
+        ("rounds.csv", "rounds.parquet"),
+        ("uavs.csv", "uavs.parquet"),
+    ] {
+        let (one, other) = (read(csv), read(parquet));
+        assert_eq!(one.names(), other.names());
+        for name in one.names() {
+            let words = one.words(name).unwrap();
+            for (word, typed) in words.iter().zip(other.words(name).unwrap()) {
+                let list = typed.trim_matches(['[', ']']).replace(", ", " ");
+                let same = *word == list || word.parse::<f64>().ok() == typed.parse().ok();
+                assert!(same, "{name}: {typed} for {word}");
+            }
+            assert_eq!(words.len(), other.rows());
+        }
+    }
+    let lines = |name: &str| -> Vec<Value> {
+        let text = fs::read_to_string(dir.path().join("run").join(name)).unwrap();
+        let lines = text.lines();
+        lines.map(|l| serde_json::from_str(l).unwrap()).collect()
+    };
+    let (events, told) = (lines("events.jsonl"), read("events.parquet"));
+    assert!(told.rows() == events.len() && events.len() > 1);
+    for name in told.names() {
+        for (word, event) in told.words(name).unwrap().iter().zip(&events) {
+            match event.get(name) {
+                None | Some(Value::Null) => assert_eq!(*word, "", "{name}"),
+                Some(Value::String(text)) => assert_eq!(word, text, "{name}"),
+                Some(Value::Number(number)) => {
+                    assert_eq!(word.parse().ok(), number.as_f64(), "{name}");
+                }
+                Some(value) => assert_eq!(&serde_json::from_str::<Value>(word).unwrap(), value),
+            }
+        }
+    }
+    let (seen, devices) = (lines("devices.jsonl"), read("devices.parquet"));
+    assert_eq!(devices.rows(), 2 * 20);
+    for name in ["x_m", "y_m", "uav"] {
+        let all = seen.iter().flat_map(|line| line[name].as_array().unwrap());
+        let all: Vec<f64> = all.map(|value| value.as_f64().unwrap()).collect();
+        assert_eq!(devices.numbers(name).unwrap(), all, "{name}");
+    }
+    assert_eq!(devices.numbers("device").unwrap()[19..21], [19.0, 0.0]);
+}
 
 #[test]
 fn schemas_beside_the_data_name_the_columns_that_are_there() {

@@ -72,7 +72,14 @@ fn interrupted_in_good_order_a_run_keeps_its_results_and_continues() {
     for signal in ["-INT", "-TERM"] {
         let out = format!("run{signal}");
         let mut child = place
-            .command(&["small.toml", "--out", &out, "--checkpoint-every", "0"])
+            .command(&[
+                "small.toml",
+                "--out",
+                &out,
+                "--checkpoint-every",
+                "0",
+                "--parquet",
+            ])
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
@@ -94,6 +101,8 @@ fn interrupted_in_good_order_a_run_keeps_its_results_and_continues() {
         let how = format!("`aerofed run --resume {out}` continues");
         assert!(told(&output).contains(&how), "{}", told(&output));
         assert_eq!(checkpoints(&folder).len(), 1);
+        // Of the rounds so far: it goes when others are added, unless it is asked for again.
+        assert!(folder.join("rounds.parquet").exists());
         // It is a run that nobody overwrites by accident.
         let again = place.run(&["small.toml", "--out", &out]);
         assert_eq!(code(&again), 2);

@@ -2,6 +2,8 @@
 
 use std::any::Any;
 
+use crate::{Error, checkpoint};
+
 /// How models are merged, at both levels.
 pub trait Aggregation: Send + Sync {
     /// Begins a merge of models with so many parameters, which weigh `expected` together if all of them arrive.
@@ -36,6 +38,19 @@ pub trait Aggregation: Send + Sync {
             .iter()
             .for_each(|(model, weight)| fold.add(model, *weight));
         fold.finish()
+    }
+
+    /// What it carries from merge to merge, see [`checkpoint`]. Merges are finished in an order that does not depend on threads.
+    fn save(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Takes up what [`save`](Self::save) gave.
+    ///
+    /// # Errors
+    /// When that is not the state of such an aggregation.
+    fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
+        checkpoint::expect_nothing("aggregation", saved)
     }
 }
 

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::engine::Averages;
-use crate::Error;
 use crate::vocabulary::{DeviceId, UavId};
+use crate::{Error, checkpoint};
 
 /// How devices train, besides what the scenario says about SGD.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,8 +89,8 @@ pub struct UpdateLost {
 
 /// All devices, as the controller can reach them.
 ///
-/// Implementations must answer the same for the same calls, however many cores, cards or machines they use: a run is repeated to
-/// the byte.
+/// Implementations must answer the same for the same calls in the same order, however many cores, cards or machines they use: a run is
+/// repeated to the byte.
 pub trait Devices: Send {
     /// Does the jobs of an edge round. Hands over the result of every job, once each and in the order of `jobs`, as soon as it
     /// and all before it are there: what was handed over need not be kept. A device that fails is a result, too.
@@ -132,6 +132,19 @@ pub trait Devices: Send {
         &mut self,
         asked: &[(&[f32], &[DeviceId])],
     ) -> Result<Vec<Vec<Vec<f32>>>, Error>;
+
+    /// What they carry from round to round, see [`checkpoint`].
+    fn save(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Takes up what [`save`](Self::save) gave.
+    ///
+    /// # Errors
+    /// When that is not the state of such devices.
+    fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
+        checkpoint::expect_nothing("devices", saved)
+    }
 
     /// The same devices, if what they answer depends on what they are asked alone: then cells are asked side by side, and nothing
     /// is kept for each device. They must answer to the bit as through the other functions.

@@ -197,6 +197,14 @@ impl<D: Devices> Devices for SampledDevices<D> {
     ) -> Result<Vec<Vec<Vec<f32>>>, Error> {
         self.devices.softmax_outputs(asked)
     }
+
+    fn save(&self) -> Vec<u8> {
+        self.devices.save()
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
+        self.devices.restore(saved)
+    }
 }
 
 #[cfg(test)]

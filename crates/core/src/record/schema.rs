@@ -94,7 +94,7 @@ pub fn header(columns: &[Column]) -> String {
     names.join(",")
 }
 
-use Kind::{Integer, List, Number, Text};
+use Kind::{Boolean, Integer, List, Number, Text};
 
 /// The tables and objects of a run folder.
 #[must_use]
@@ -118,7 +118,7 @@ pub fn run_files() -> Vec<FileSchema> {
         FileSchema {
             file: "events.jsonl",
             row: "something that happened; which fields it has depends on `event`",
-            columns: EVENTS.into(),
+            columns: events(),
         },
         FileSchema {
             file: "summary.json",
@@ -162,6 +162,18 @@ pub fn uavs() -> Vec<Column> {
     });
     let first = UAVS.iter().cloned().chain(energy_items()).chain(seconds);
     first.chain(UAVS_LAST.iter().cloned()).collect()
+}
+
+/// Columns of `devices.parquet`: what `devices.jsonl` tells, a row for each device.
+#[must_use]
+pub fn device_rows() -> Vec<Column> {
+    DEVICE_ROWS.into()
+}
+
+/// Fields of `events.jsonl`.
+#[must_use]
+pub fn events() -> Vec<Column> {
+    EVENTS.into()
 }
 
 /// Fields of `summary.json`.
@@ -235,6 +247,15 @@ const DEVICES: &[Column] = &[
 ];
 
 #[rustfmt::skip]
+const DEVICE_ROWS: &[Column] = &[
+    Column::new("round", Integer, "", "Global round, from 1"),
+    Column::new("device", Integer, "", "Which device, from 0"),
+    Column::new("x_m", Integer, "m", "East of the area's corner"),
+    Column::new("y_m", Integer, "m", "North of the area's corner"),
+    Column::new("uav", Integer, "", "The UAV that it trained with; -1: covered and not selected, -2: not covered"),
+];
+
+#[rustfmt::skip]
 const EVENTS: &[Column] = &[
     Column::new("round", Integer, "", "Global round, from 1"),
     Column::new("edge_round", Integer, "", "The edge round after which it happened; 0: before the first"),
@@ -254,7 +275,7 @@ const EVENTS: &[Column] = &[
     Column::new("to_m", List, "m", "Where it hovers from now on (uav_moved)"),
     Column::new("energy_j", Number, "J", "What the flight costs (uav_moved)"),
     Column::new("arrives_at_s", Number, "s", "When it is there, while the others go on (uav_moved, and uav_drained in flight); missing where everybody waited for it"),
-    Column::new("worthwhile", Text, "", "Whether flights are worth what they take: true or false (flights_weighed)"),
+    Column::new("worthwhile", Boolean, "", "Whether flights are worth what they take (flights_weighed)"),
     Column::new("flights", Integer, "UAVs", "How many would fly (flights_weighed)"),
     Column::new("flight_s", Number, "s", "The longest of the flights (flights_weighed)"),
     Column::new("flight_j", Number, "J", "What the flights take together (flights_weighed)"),

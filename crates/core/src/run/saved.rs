@@ -27,6 +27,8 @@ pub(super) const COUNT_MAX: usize = 1 << 48;
 pub(super) struct SavedRun<'a> {
     data_checksum: Option<[u8; 32]>,
     method: SavedMethod,
+    /// What devices keep; nothing for those of the program.
+    devices: Vec<u8>,
     /// Of what runs the schedule; none before the first round.
     schedule: Option<Vec<u8>>,
     round: usize,
@@ -52,6 +54,7 @@ struct SavedMethod {
     allocation: Vec<u8>,
     redeployment: Vec<u8>,
     aggregator: Vec<u8>,
+    aggregation: Vec<u8>,
 }
 
 impl SavedMethod {
@@ -62,7 +65,7 @@ impl SavedMethod {
             allocation,
             redeployment,
             aggregator,
-            aggregation: _,
+            aggregation,
             checks_energy: _,
             hands_over: _,
             schedule: _,
@@ -75,6 +78,7 @@ impl SavedMethod {
             allocation: allocation.save(),
             redeployment: redeployment.save(),
             aggregator: aggregator.save(),
+            aggregation: aggregation.save(),
         }
     }
 
@@ -85,7 +89,8 @@ impl SavedMethod {
         method.association.restore(&self.association)?;
         method.allocation.restore(&self.allocation)?;
         method.redeployment.restore(&self.redeployment)?;
-        method.aggregator.restore(&self.aggregator)
+        method.aggregator.restore(&self.aggregator)?;
+        method.aggregation.restore(&self.aggregation)
     }
 }
 
@@ -130,7 +135,7 @@ impl Simulation {
         let Learning {
             scenario: _,
             task: _,
-            devices: _,
+            devices,
             evaluator: _,
             global_model,
             quality,
@@ -144,6 +149,7 @@ impl Simulation {
         checkpoint::encode(&SavedRun {
             data_checksum: *data_checksum,
             method: SavedMethod::new(method),
+            devices: devices.save(),
             schedule: scheduler.as_ref().map(|(_, scheduler)| scheduler.save()),
             round: *round,
             world: world.save(),
@@ -218,6 +224,7 @@ impl Simulation {
         });
         let restored = restored.transpose()?;
         saved.method.restore_to(method)?;
+        self.learning.devices.restore(&saved.devices)?;
         self.fleet.world.restore(saved.world)?;
         self.scheduler = restored;
         self.fleet.round = saved.round;

@@ -14,8 +14,8 @@ pub(super) const MARK: &str = "UNFINISHED";
 /// How the mark begins. What follows is for people.
 const MARK_BEGINS: &str = "aerofed: this run is unfinished.";
 
-/// Every file that a run may have; checkpoints besides. A folder that holds anything else is never emptied.
-const NAMES: [&str; 14] = [
+/// Every file that every run may have; checkpoints and [`ON_DEMAND`] besides. A folder that holds anything else is never emptied.
+const NAMES: [&str; 13] = [
     "scenario.toml",
     "schema.json",
     "inputs.sha256",
@@ -29,7 +29,15 @@ const NAMES: [&str; 14] = [
     "map.svg",
     "map.geojson",
     "report.html",
+];
+
+/// What is written at a run's end if somebody wants it.
+const ON_DEMAND: [&str; 5] = [
     "events.out.tfevents.0.aerofed",
+    "rounds.parquet",
+    "uavs.parquet",
+    "devices.parquet",
+    "events.parquet",
 ];
 
 /// Marks a folder as that of an unfinished run, which will be called `name`.
@@ -104,6 +112,11 @@ pub(super) fn remove_run(folder: &Path) -> Result<(), Error> {
     }
 }
 
+/// Removes what nobody may want when a run is taken up, and would then not tell of its later rounds.
+pub(super) fn remove_on_demand(folder: &Path) -> Result<(), Error> {
+    remove_where(folder, |name| ON_DEMAND.contains(&name))
+}
+
 /// Removes what was not in place yet when a process was killed.
 pub(super) fn remove_strays(folder: &Path) -> Result<(), Error> {
     remove_where(folder, |name| disk::stray_of(name).is_some_and(is_ours))
@@ -122,7 +135,8 @@ fn remove_where(folder: &Path, which: impl Fn(&str) -> bool) -> Result<(), Error
 
 fn is_ours(name: &str) -> bool {
     let name = disk::stray_of(name).unwrap_or(name);
-    name == MARK || NAMES.contains(&name) || checkpoint::round_of(name).is_some()
+    let known = NAMES.contains(&name) || ON_DEMAND.contains(&name);
+    known || name == MARK || checkpoint::round_of(name).is_some()
 }
 
 /// Not a folder, and no link to something elsewhere.

@@ -1,10 +1,15 @@
 //! Learners of other people: what they may do and what becomes of it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use crate::common::{assert_time_adds_up, light};
+use aerofed::learn::aggregation::{Aggregation, FedAvg, Fold};
 use aerofed::learn::{Devices, Evaluator, Job, LocalUpdate, Task, UpdateLost};
 use aerofed::record::EventKind;
+use aerofed::run::Run;
 use aerofed::vocabulary::{DeviceId, Quality, UavId};
-use aerofed::{Error, Method, RoundRecord, Simulation, ValidScenario};
+use aerofed::{Error, Method, RoundRecord, Simulation, ValidScenario, checkpoint};
 
 const PARAMETERS: usize = 4;
 
@@ -92,6 +97,16 @@ impl Evaluator for Mean {
 }
 
 fn simulation(scenario: &ValidScenario, fate: fn(DeviceId) -> Fate) -> Simulation {
+    with_devices(
+        scenario,
+        Numbered {
+            fate,
+            most_asked: 0,
+        },
+    )
+}
+
+fn with_devices(scenario: &ValidScenario, devices: impl Devices + 'static) -> Simulation {
     let builder = Simulation::builder(scenario)
         .task(Task {
             parameters: PARAMETERS,
@@ -102,10 +117,7 @@ fn simulation(scenario: &ValidScenario, fate: fn(DeviceId) -> Fate) -> Simulatio
             personal_samples: vec![2; scenario.uavs.count],
             small_batch: 10,
         })
-        .devices(Numbered {
-            fate,
-            most_asked: 0,
-        })
+        .devices(devices)
         .evaluator(Mean);
     builder.build().unwrap()
 }
@@ -176,6 +188,109 @@ fn a_fleet_in_which_nobody_answers_keeps_its_model() {
     assert_eq!(record.updates_lost, record.updates_computed);
     assert_eq!((record.aggregator, record.model_change), (None, 0.0));
     assert_eq!(simulation.global_model(), [0.0; PARAMETERS]);
+}
+
+/// Devices that send how often anybody was asked before.
+struct Counting(u32);
+
+impl Devices for Counting {
+    fn train(
+        &mut self,
+        jobs: &[Job],
+        deliver: &mut dyn FnMut(usize, Result<LocalUpdate, UpdateLost>),
+    ) -> Result<(), Error> {
+        for place in 0..jobs.len() {
+            self.0 += 1;
+            let update = LocalUpdate {
+                weights: vec![self.0 as f32; PARAMETERS],
+                mean_loss: 0.5,
+                outputs: Vec::new(),
+            };
+            deliver(place, Ok(update));
+        }
+        Ok(())
+    }
+
+    fn softmax_outputs(
+        &mut self,
+        asked: &[(&[f32], &[DeviceId])],
+    ) -> Result<Vec<Vec<Vec<f32>>>, Error> {
+        Ok(vec![Vec::new(); asked.len()])
+    }
+
+    fn save(&self) -> Vec<u8> {
+        checkpoint::encode(&self.0)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
+        self.0 = checkpoint::decode("devices", saved)?;
+        Ok(())
+    }
+}
+
+/// An aggregation that adds how often it merged.
+struct Growing(Arc<AtomicU32>);
+
+struct GrowingFold(Arc<AtomicU32>, Box<dyn Fold>);
+
+impl Aggregation for Growing {
+    fn begin(&self, parameters: usize, expected: f64) -> Box<dyn Fold> {
+        let fold = FedAvg.begin(parameters, expected);
+        Box::new(GrowingFold(Arc::clone(&self.0), fold))
+    }
+
+    fn save(&self) -> Vec<u8> {
+        checkpoint::encode(&self.0.load(Ordering::Relaxed))
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
+        let merged = checkpoint::decode("aggregation", saved)?;
+        self.0.store(merged, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl Fold for GrowingFold {
+    fn add(&mut self, model: &[f32], weight: f64) {
+        self.1.add(model, weight);
+    }
+    fn weight(&self) -> f64 {
+        self.1.weight()
+    }
+    fn finish(self: Box<Self>) -> Option<Vec<f32>> {
+        let merged = self.0.fetch_add(1, Ordering::Relaxed) as f32;
+        let model = self.1.finish()?;
+        Some(model.into_iter().map(|weight| weight + merged).collect())
+    }
+}
+
+#[test]
+fn what_devices_and_an_aggregation_carry_is_in_checkpoints() {
+    let scenario = light(&["stop.max_rounds=4", "method=hfl"]);
+    let method = || Method {
+        aggregation: Box::new(Growing(Arc::default())),
+        ..Method::of(&scenario).unwrap()
+    };
+    let begin = || Run::new(with_devices(&scenario, Counting(0)));
+    let (mut whole, mut own) = (begin(), method());
+    while whole.step(&mut own).unwrap().is_some() {}
+    let (mut first, mut own) = (begin(), method());
+    first.step(&mut own).unwrap();
+    first.step(&mut own).unwrap();
+    let saved = first.save(&own);
+    let mut own = method();
+    let fresh = with_devices(&scenario, Counting(0));
+    let mut rest = Run::resume(fresh, &mut own, &saved).unwrap();
+    while rest.step(&mut own).unwrap().is_some() {}
+    assert_eq!(rest.records(), whole.records());
+    assert_eq!(
+        rest.simulation().global_model(),
+        whole.simulation().global_model()
+    );
+
+    let other = simulation(&scenario, |_| Fate::Answers);
+    let refused = Run::resume(other, &mut method(), &saved).err().unwrap();
+    assert!(refused.to_string().contains("devices"), "{refused}");
 }
 
 #[test]

@@ -45,6 +45,8 @@ fn written(columns: &[NamedColumn]) -> Result<Vec<u8>, ParquetError> {
                 let values: Vec<Option<ByteArray>> = values.iter().map(bytes).collect();
                 write::<ByteArrayType>(&mut group, &values)?;
             }
+            ColumnValues::IntegerLists(lists) => write_lists::<Int64Type>(&mut group, lists)?,
+            ColumnValues::NumberLists(lists) => write_lists::<DoubleType>(&mut group, lists)?,
         }
     }
     group.close()?;
@@ -58,6 +60,8 @@ fn field(column: &NamedColumn) -> Result<TypePtr, ParquetError> {
         ColumnValues::Numbers(_) => Physical::DOUBLE,
         ColumnValues::Booleans(_) => Physical::BOOLEAN,
         ColumnValues::Texts(_) => Physical::BYTE_ARRAY,
+        ColumnValues::IntegerLists(_) => return list(&column.name, Physical::INT64),
+        ColumnValues::NumberLists(_) => return list(&column.name, Physical::DOUBLE),
     };
     let field = Type::primitive_type_builder(&column.name, physical);
     let field = match column.values {
@@ -71,18 +75,65 @@ fn field(column: &NamedColumn) -> Result<TypePtr, ParquetError> {
     ))
 }
 
-fn write<T: DataType>(
-    group: &mut SerializedRowGroupWriter<&mut Vec<u8>>,
-    values: &[Option<T::T>],
+/// A list as Parquet has it: a group of elements, repeated, in a group that may be missing.
+fn list(name: &str, physical: Physical) -> Result<TypePtr, ParquetError> {
+    let element = Type::primitive_type_builder("element", physical)
+        .with_repetition(Repetition::REQUIRED)
+        .build()?;
+    let elements = Type::group_type_builder("list")
+        .with_repetition(Repetition::REPEATED)
+        .with_fields(vec![Arc::new(element)])
+        .build()?;
+    let field = Type::group_type_builder(name)
+        .with_repetition(Repetition::OPTIONAL)
+        .with_logical_type(Some(LogicalType::List))
+        .with_converted_type(ConvertedType::LIST)
+        .with_fields(vec![Arc::new(elements)]);
+    Ok(Arc::new(field.build()?))
+}
+
+type Group<'a, 'b> = SerializedRowGroupWriter<'a, &'b mut Vec<u8>>;
+
+fn write<T: DataType>(group: &mut Group, values: &[Option<T::T>]) -> Result<(), ParquetError> {
+    let there: Vec<i16> = values.iter().map(|v| i16::from(v.is_some())).collect();
+    let known: Vec<T::T> = values.iter().flatten().cloned().collect();
+    write_column::<T>(group, &known, &there, None)
+}
+
+fn write_lists<T: DataType>(
+    group: &mut Group,
+    lists: &[Option<Vec<T::T>>],
+) -> Result<(), ParquetError> {
+    // How much of a row is there: 0 no list, 1 an empty one, 2 an element. Repeated: 0 begins a row, 1 goes on with it.
+    let (mut there, mut repeated, mut known) = (Vec::new(), Vec::new(), Vec::new());
+    for list in lists {
+        let elements = list.as_deref().unwrap_or_default();
+        match elements.len() {
+            0 => {
+                there.push(i16::from(list.is_some()));
+                repeated.push(0);
+            }
+            count => {
+                there.extend(std::iter::repeat_n(2, count));
+                repeated.extend((0..count).map(|place| i16::from(place > 0)));
+                known.extend_from_slice(elements);
+            }
+        }
+    }
+    write_column::<T>(group, &known, &there, Some(&repeated))
+}
+
+fn write_column<T: DataType>(
+    group: &mut Group,
+    known: &[T::T],
+    there: &[i16],
+    repeated: Option<&[i16]>,
 ) -> Result<(), ParquetError> {
     let Some(mut column) = group.next_column()? else {
         return Err(ParquetError::General("more columns than fields".into()));
     };
-    let there: Vec<i16> = values.iter().map(|v| i16::from(v.is_some())).collect();
-    let known: Vec<T::T> = values.iter().flatten().cloned().collect();
-    column
-        .typed::<T>()
-        .write_batch(&known, Some(&there), None)?;
+    let writer = column.typed::<T>();
+    writer.write_batch(known, Some(there), repeated)?;
     column.close()
 }
 
@@ -113,6 +164,14 @@ mod tests {
                 "label",
                 ColumnValues::Texts(vec![Some("a, b".into()), None, Some(String::new())]),
             ),
+            column(
+                "devices",
+                ColumnValues::IntegerLists(vec![Some(vec![4, -1, 7]), None, Some(Vec::new())]),
+            ),
+            column(
+                "to_m",
+                ColumnValues::NumberLists(vec![None, Some(vec![0.5]), Some(vec![1.0, 2.0])]),
+            ),
         ]
     }
 
@@ -128,6 +187,8 @@ mod tests {
         assert_eq!(table.words("uavs.count").unwrap(), ["3", "", "-5"]);
         assert_eq!(table.words("label").unwrap(), ["a, b", "", ""]);
         assert_eq!(table.words("reached").unwrap(), ["true", "false", ""]);
+        assert_eq!(table.words("devices").unwrap(), ["[4, -1, 7]", "", "[]"]);
+        assert_eq!(table.words("to_m").unwrap(), ["", "[0.5]", "[1.0, 2.0]"]);
         let times = table.words("time_s").unwrap();
         assert_eq!(times[0], "0.1");
         assert_eq!(times[1].parse(), Ok(1e300));

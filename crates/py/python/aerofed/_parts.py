@@ -120,8 +120,9 @@ def as_method(given: str | Part | Method | None) -> Method | str | None:
 class Learner(Part):
     """Trains and tests in place of the simulator: any model, any data, any library. Time, energy, batteries, selection and merging are aerofed's.
 
-    Models are flat arrays of ``task.parameters`` numbers (float32). The same calls must have the same answers: draw from ``job.seed``. A
-    run has one copy of it, and calls it from one thread at a time.
+    Models are flat arrays of ``task.parameters`` numbers (float32). The same calls in the same order must have the same answers: draw from ``job.seed``. A
+    run has one copy of it, and calls it from one thread at a time. One that carries something from call to call, such as momenta of devices, says in
+    ``save`` and ``restore`` how checkpoints hold it.
     """
 
     task: Task
@@ -129,6 +130,15 @@ class Learner(Part):
 
     def _task(self) -> Task:
         return self.task
+
+    def save(self) -> bytes:
+        """What it carries from call to call; nothing unless overridden, whatever attributes it has."""
+        return b""
+
+    def restore(self, saved: bytes) -> None:
+        """Takes up what ``save`` gave."""
+        if saved:
+            raise ValueError(f"a state of {len(saved)} bytes for {type(self).__name__}, which has no `restore`")
 
     def first_model(self) -> NDArray[np.floating[Any]]:
         """The global model before the first round."""

@@ -25,9 +25,6 @@ Progress = bool | Callable[[Round], object] | None
 # Between two looks at a run; a call takes less than a thousandth of that.
 LOOK_EVERY_S = 0.1
 
-# As `aerofed run --log tensorboard` names it.
-TENSORBOARD_FILE = "events.out.tfevents.0.aerofed"
-
 
 class Run:
     """A finished run: its tables, its summary, its model, and pictures of it."""
@@ -89,24 +86,35 @@ class Run:
 
     def tensorboard(self, folder: str | os.PathLike[str]) -> Path:
         """Writes the curves as an event file into a folder that ``tensorboard --logdir`` reads; its wall time is the simulated clock."""
-        path = Path(folder) / TENSORBOARD_FILE
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(self._native.tensorboard())
-        return path
+        return _written(folder, [self._native.tensorboard()])[0]
+
+    def parquet(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Writes the tables as ``aerofed run --parquet`` does: ``rounds.parquet``, ``uavs.parquet``, ``devices.parquet``, ``events.parquet``."""
+        return _written(folder, self._native.parquet())
 
     def map_svg(self) -> str | None:
         """The map of the last round as SVG."""
         return self._native.map_svg()
 
-    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Writes the run folder that ``aerofed run --out`` writes; ``force`` replaces a run that is there."""
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False, parquet: bool = False) -> None:
+        """Writes the run folder that ``aerofed run --out`` writes, with the tables as Parquet besides if asked for; ``force`` replaces a run that is there."""
         self._native.save(Path(folder), force)
+        if parquet:
+            self.parquet(folder)
 
     def __repr__(self) -> str:
         return self._native.summary_table().rstrip()
 
     def _repr_html_(self) -> str:
         return framed(self.report())
+
+
+def _written(folder: str | os.PathLike[str], files: list[tuple[str, bytes]]) -> list[Path]:
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    for name, contents in files:
+        (place / name).write_bytes(contents)
+    return [place / name for name, _ in files]
 
 
 class Interrupted(KeyboardInterrupt):
@@ -167,7 +175,7 @@ def run(
 def resume(
     folder: str | os.PathLike[str],
     *,
-    method: str | Method | Part | None = None,
+    method: Method | Part | None = None,
     learner: Learner | None = None,
     threads: int | None = None,
     progress: Progress = None,
@@ -179,7 +187,9 @@ def resume(
     """
     place = Path(folder)
     how = as_method(method)
-    own = how._native if isinstance(how, Method) else None
+    if isinstance(how, str):
+        raise TypeError(f"`method` is {how!r}, allowed: a method or a part written in Python; any other stands in the folder")
+    own = None if how is None else how._native
     native = NativeSimulation.resume(place, own, learner, threads, checkpoint_every)
     if native is None:
         return load_run(place)

@@ -71,8 +71,9 @@ class Table:
         return f"Table({len(self)} rows: {', '.join(self.columns)})"
 
     def _repr_html_(self) -> str:
-        shown = [(name, self[name]) for name in self.columns]
-        rows = range(min(len(self), SHOWN_ROWS))
+        first = self._native.head(SHOWN_ROWS)
+        shown = [(name, first.column(name)) for name in self.columns]
+        rows = range(len(first))
         head = "".join(f"<th>{html.escape(name)}</th>" for name, _ in shown)
         body = "".join("<tr>" + "".join(f"<td>{_cell(column[row])}</td>" for _, column in shown) + "</tr>" for row in rows)
         more = f"<p>{len(self)} rows</p>" if len(self) > SHOWN_ROWS else ""

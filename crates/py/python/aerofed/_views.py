@@ -69,7 +69,11 @@ class Answers:
 
 @dataclass(slots=True)
 class Scene:
-    """What the controller sees at the start of a global round. The arrays are copies: they may be kept and changed."""
+    """What the controller sees at the start of a global round.
+
+    The arrays of ``devices``, ``uavs`` and ``covered`` are read-only, and may be kept: they never change. One that would hold the same numbers as in the round before
+    is that of the round before, so that nothing is copied of what stays as it is.
+    """
 
     round: int
     """The global round, from 1."""
@@ -199,7 +203,7 @@ class Job:
     device: int
     uav: int
     model: NDArray[np.float32]
-    """The model it starts from, flat; a copy."""
+    """The model it starts from, flat; a copy of its own, which may be changed."""
     local_iterations: int
     """SGD steps (H)."""
     proximal: float

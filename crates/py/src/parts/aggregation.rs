@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use aerofed::Error;
 use aerofed::learn::aggregation::{Aggregation, Fold};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::Part;
+use super::{Part, caused, odd_answer};
 
 /// An `aerofed.Aggregation`.
 pub(crate) struct OwnAggregation {
@@ -30,6 +31,14 @@ impl Aggregation for OwnAggregation {
             models: Vec::new(),
             weights: Vec::new(),
         })
+    }
+
+    fn save(&self) -> Vec<u8> {
+        self.part.save()
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
+        self.part.restore("aggregation", saved)
     }
 }
 
@@ -58,27 +67,38 @@ impl Fold for Waiting {
             let models = PyArray1::from_vec(py, models).reshape([weights.len(), parameters])?;
             let weights = PyArray1::from_vec(py, weights);
             let merged = part.call_method1("merge", (models, weights))?;
-            let merged = model(&merged)?;
-            match merged.len() == parameters {
-                true => Ok(merged),
-                false => Err(PyValueError::new_err(format!(
-                    "`merge` returned {} numbers, allowed: {parameters}, as each model has",
-                    merged.len()
-                ))),
-            }
+            model("merge", &merged, parameters)
         })
     }
 }
 
-/// Numbers of a model, from an array of any shape and kind of float.
-pub(super) fn model(answer: &Bound<PyAny>) -> PyResult<Vec<f32>> {
+/// The numbers of a model that a function of a part answered with: an array of any shape and kind of float.
+pub(super) fn model(function: &str, answer: &Bound<PyAny>, due: usize) -> PyResult<Vec<f32>> {
+    let values = floats(function, answer)?;
+    let found = values.len();
+    if found != due {
+        return Err(PyValueError::new_err(format!(
+            "`{function}` returned {found} numbers, allowed: {due}, as each model has"
+        )));
+    }
+    Ok(values)
+}
+
+/// Numbers of an array of any shape and kind of float.
+pub(super) fn floats(function: &str, answer: &Bound<PyAny>) -> PyResult<Vec<f32>> {
     if let Ok(array) = answer.cast::<PyArray1<f32>>()
         && let Ok(values) = array.to_vec()
     {
         return Ok(values);
     }
-    let numpy = answer.py().import("numpy")?;
-    let flat = numpy.call_method1("ascontiguousarray", (answer, "float32"))?;
-    let flat = flat.call_method1("reshape", (-1,))?;
+    let py = answer.py();
+    let flat = py
+        .import("numpy")?
+        .call_method1("asarray", (answer, "float32"))
+        .and_then(|array| array.call_method1("ravel", ()));
+    let flat = flat.map_err(|error| {
+        let allowed = "an array of numbers";
+        caused(odd_answer(function, answer, allowed), error, py)
+    })?;
     Ok(flat.cast_into::<PyArray1<f32>>()?.to_vec()?)
 }

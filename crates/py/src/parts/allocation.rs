@@ -7,7 +7,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::{Part, view};
+use super::{Part, caused, odd_answer, view};
 
 /// An `aerofed.Allocation`.
 pub(crate) struct OwnAllocation {
@@ -19,12 +19,9 @@ impl Allocation for OwnAllocation {
         let plan = self.part.ask(|part| {
             let seen = shown(part.py(), uav, cell)?;
             let answer = part.call_method1("allocate", (seen,))?;
-            let (local_iterations, up_hz, down_hz): (usize, Bound<PyAny>, Bound<PyAny>) =
-                answer.extract()?;
-            Ok(CellPlan {
-                local_iterations,
-                bandwidth_up_hz: shares(&up_hz)?,
-                bandwidth_down_hz: shares(&down_hz)?,
+            read(&answer).map_err(|error| {
+                let allowed = "an aerofed.Plan: a positive number of local iterations, and a bandwidth up and down for each device";
+                caused(odd_answer("allocate", &answer, allowed), error, part.py())
             })
         });
         // No plan is an impossible one.
@@ -38,6 +35,16 @@ impl Allocation for OwnAllocation {
     fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
         self.part.restore("allocation", saved)
     }
+}
+
+fn read(answer: &Bound<PyAny>) -> PyResult<CellPlan> {
+    let (local_iterations, up_hz, down_hz): (usize, Bound<PyAny>, Bound<PyAny>) =
+        answer.extract()?;
+    Ok(CellPlan {
+        local_iterations,
+        bandwidth_up_hz: shares(&up_hz)?,
+        bandwidth_down_hz: shares(&down_hz)?,
+    })
 }
 
 fn shares(answer: &Bound<PyAny>) -> PyResult<Vec<f64>> {

@@ -11,18 +11,22 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rand::RngExt;
 
-use super::aggregation::model;
-use super::{Part, failed, view};
+use super::aggregation::{floats, model};
+use super::{Part, caused, failed, odd_answer, view};
 
 /// The devices of an `aerofed.Learner`.
 pub(crate) struct OwnDevices {
     pub(crate) part: Arc<Part>,
     pub(crate) seed: u64,
+    /// Numbers of a model.
+    pub(crate) parameters: usize,
 }
 
 /// What an `aerofed.Learner` knows of models.
 pub(crate) struct OwnEvaluator {
     pub(crate) part: Arc<Part>,
+    /// Numbers of a model.
+    pub(crate) parameters: usize,
 }
 
 /// The sizes of what a learner learns.
@@ -51,7 +55,9 @@ impl Devices for OwnDevices {
     ) -> Result<(), Error> {
         for (place, job) in jobs.iter().enumerate() {
             let seed = stream(self.seed, Stream::Batches, job.key, job.device.0.into()).random();
-            let update = self.part.ask(|learner| train(learner, job, seed));
+            let update = self
+                .part
+                .ask(|learner| train(learner, job, seed, self.parameters));
             deliver(place, update.ok_or_else(|| failed(&self.part.slot))?);
         }
         Ok(())
@@ -64,10 +70,10 @@ impl Devices for OwnDevices {
         let outputs = self.part.ask(|learner| {
             let mut all = Vec::new();
             for (weights, devices) in asked {
-                let weights = PyArray1::from_slice(learner.py(), weights);
+                let weights = PyArray1::from_slice(learner.py(), weights).into_any();
                 let rows: PyResult<Vec<Vec<f32>>> = devices
                     .iter()
-                    .map(|device| model(&learner.call_method1("outputs", (&weights, device.0))?))
+                    .map(|device| outputs(learner, &weights, device.0))
                     .collect();
                 all.push(rows?);
             }
@@ -75,6 +81,22 @@ impl Devices for OwnDevices {
         });
         outputs.ok_or_else(|| failed(&self.part.slot))
     }
+
+    fn save(&self) -> Vec<u8> {
+        self.part.save()
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
+        self.part.restore("learner", saved)
+    }
+}
+
+/// Softmax outputs of a model on a device's small batch.
+fn outputs(learner: &Bound<PyAny>, weights: &Bound<PyAny>, device: u32) -> PyResult<Vec<f32>> {
+    floats(
+        "outputs",
+        &learner.call_method1("outputs", (weights, device))?,
+    )
 }
 
 /// One device's work; an `aerofed.UpdateLost` is a result.
@@ -82,6 +104,7 @@ fn train(
     learner: &Bound<PyAny>,
     job: &Job,
     seed: u64,
+    parameters: usize,
 ) -> PyResult<Result<LocalUpdate, UpdateLost>> {
     let py = learner.py();
     let fields = PyDict::new(py);
@@ -104,13 +127,16 @@ fn train(
             };
         }
     };
-    let (weights, mean_loss): (Bound<PyAny>, f64) = answer.extract()?;
+    let (weights, mean_loss): (Bound<PyAny>, f64) = answer.extract().map_err(|error| {
+        let allowed = "the trained model and the mean loss of its steps";
+        caused(odd_answer("train", &answer, allowed), error, py)
+    })?;
     let outputs = match job.wants_outputs {
-        true => model(&learner.call_method1("outputs", (&weights, job.device.0))?)?,
+        true => outputs(learner, &weights, job.device.0)?,
         false => Vec::new(),
     };
     Ok(Ok(LocalUpdate {
-        weights: model(&weights)?,
+        weights: model("train", &weights, parameters)?,
         mean_loss: mean_loss as f32,
         outputs,
     }))
@@ -120,7 +146,11 @@ impl OwnEvaluator {
     fn quality(&self, what: &str, weights: &[f32]) -> Result<Quality, Error> {
         let quality = self.part.ask(|learner| {
             let weights = PyArray1::from_slice(learner.py(), weights);
-            let (loss, accuracy) = learner.call_method1(what, (weights,))?.extract()?;
+            let answer = learner.call_method1(what, (weights,))?;
+            let (loss, accuracy) = answer.extract().map_err(|error| {
+                let odd = odd_answer(what, &answer, "loss and accuracy");
+                caused(odd, error, learner.py())
+            })?;
             Ok(Quality { loss, accuracy })
         });
         quality.ok_or_else(|| failed(&self.part.slot))
@@ -129,9 +159,10 @@ impl OwnEvaluator {
 
 impl Evaluator for OwnEvaluator {
     fn first_model(&mut self) -> Result<Vec<f32>, Error> {
-        let first = self
-            .part
-            .ask(|learner| model(&learner.call_method0("first_model")?));
+        let first = self.part.ask(|learner| {
+            let first = learner.call_method0("first_model")?;
+            model("first_model", &first, self.parameters)
+        });
         first.ok_or_else(|| failed(&self.part.slot))
     }
 
@@ -154,7 +185,8 @@ impl Evaluator for OwnEvaluator {
             let start = PyArray1::from_slice(learner.py(), start);
             let of = |uav: &UavId| {
                 let words = (uav.0, &start, epochs, round);
-                model(&learner.call_method1("personal_model", words)?)
+                let answer = learner.call_method1("personal_model", words)?;
+                model("personal_model", &answer, self.parameters)
             };
             uavs.iter().map(of).collect::<PyResult<Vec<_>>>()
         });

@@ -5,9 +5,11 @@
 
 mod aggregation;
 mod allocation;
+mod arrays;
 mod association;
 mod learner;
 mod redeployment;
+mod scene;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,7 +29,7 @@ pub(crate) use redeployment::OwnRedeployment;
 pub(crate) struct Slot(Arc<Mutex<Option<PyErr>>>);
 
 impl Slot {
-    fn keep(&self, error: PyErr) {
+    pub(crate) fn keep(&self, error: PyErr) {
         let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert(error);
     }
@@ -82,10 +84,8 @@ impl Part {
     fn save(&self) -> Vec<u8> {
         let saved = self.ask(|part| {
             let state = part.call_method0("save")?;
-            let bytes = state.cast::<PyBytes>().map_err(|_| {
-                let kind = state.get_type();
-                PyTypeError::new_err(format!("`save` returned {kind}, allowed: bytes"))
-            })?;
+            let bytes = state.cast::<PyBytes>();
+            let bytes = bytes.map_err(|_| odd_answer("save", &state, "bytes"))?;
             Ok(bytes.as_bytes().to_vec())
         });
         match saved {
@@ -118,8 +118,25 @@ fn view<'py>(
     class.call((), Some(fields))
 }
 
+/// The exception of an answer that is not of the kind that was asked for.
+fn odd_answer(function: &str, answer: &Bound<PyAny>, allowed: &str) -> PyErr {
+    let kind = answer.get_type();
+    let kind = kind
+        .name()
+        .map_or_else(|_| kind.to_string(), |name| name.to_string());
+    PyTypeError::new_err(format!(
+        "`{function}` returned a {kind}, allowed: {allowed}"
+    ))
+}
+
+/// An exception that tells what it comes from.
+fn caused(error: PyErr, cause: PyErr, py: Python<'_>) -> PyErr {
+    error.set_cause(py, Some(cause));
+    error
+}
+
 /// A failure in Python that ends a run where the simulator takes errors.
-fn failed(slot: &Slot) -> Error {
+pub(crate) fn failed(slot: &Slot) -> Error {
     Error::Learner {
         reason: slot.told().unwrap_or_default(),
     }

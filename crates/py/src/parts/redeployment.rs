@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rand::RngExt;
 
-use super::association::{numbers, points};
-use super::{Part, view};
+use super::arrays::{numbers, points};
+use super::{Part, odd_answer, view};
 
 /// An `aerofed.Redeployment`.
 pub(crate) struct OwnRedeployment {
@@ -23,7 +23,10 @@ impl Redeployment for OwnRedeployment {
         let moves = self.part.ask(|part| {
             let seen = shown(part.py(), fleet, seed)?;
             let answer = part.call_method1("redeploy", (seen,))?;
-            read(&answer.cast_into::<PyDict>()?, fleet)
+            let moves = answer
+                .cast::<PyDict>()
+                .map_err(|_| odd_answer("redeploy", &answer, "a dictionary of places by UAVs"))?;
+            read(moves, fleet)
         });
         // After an exception nobody moves, and the round does not count.
         moves.unwrap_or_default()
