@@ -71,6 +71,7 @@ pub struct Step {
 
 const NEEDS: Needs = Needs {
     answers: true,
+    spared_rounds: 0,
     edge_models: true,
     moves: false,
 };

@@ -43,6 +43,7 @@ mod edge;
 mod faults;
 mod fleet;
 mod flights;
+mod heard;
 mod in_turn;
 mod label_mixes;
 mod learning;
@@ -242,22 +243,29 @@ impl Simulation {
         if needs.answers {
             let checks_energy = method.checks_energy;
             let mut anybody_gone = false;
+            let asks = learning.scoring.asks_in(fleet.round, needs);
             if !learning.scoring.is_ready() {
-                let samples = &learning.task.personal_samples;
-                let paid = fleet.pay_for_preparing(samples, checks_energy, &mut books);
-                anybody_gone |= fleet.see_off(paid, &mut books);
-                let there: Vec<UavId> = fleet.world.active().map(|uav| uav.id).collect();
-                learning.prepare_scoring(&there, fleet.round)?;
+                let mut training = Vec::new();
+                if asks {
+                    let samples = &learning.task.personal_samples;
+                    let paid = fleet.pay_for_preparing(samples, checks_energy, &mut books);
+                    anybody_gone |= fleet.see_off(paid, &mut books);
+                    training.extend(fleet.world.active().map(|uav| uav.id));
+                }
+                learning.prepare_scoring(&training, fleet.round)?;
             }
-            let drawn = links.get_or_insert_default();
-            let scoring = &learning.scoring;
-            let is_new = |device| scoring.is_new(device);
-            let paid = fleet.pay_for_comparing(&coverage, drawn, is_new, checks_energy, &mut books);
-            anybody_gone |= fleet.see_off(paid, &mut books);
+            if asks {
+                let drawn = links.get_or_insert_default();
+                let scoring = &learning.scoring;
+                let is_new = |device| scoring.is_new(device);
+                let paid =
+                    fleet.pay_for_comparing(&coverage, drawn, is_new, checks_energy, &mut books);
+                anybody_gone |= fleet.see_off(paid, &mut books);
+            }
             if anybody_gone {
                 coverage = fleet.working_coverage(&mut links, &mut books);
             }
-            answers = learning.answers(&coverage, fleet.round)?;
+            answers = learning.answers(&coverage, needs, fleet.round)?;
         }
         Ok(Some(Opening {
             needs,
@@ -417,16 +425,19 @@ fn algorithm_1(stage: Stage, terms: Terms) -> Result<RoundWork, Error> {
         fleet.charge(aggregator, cell, EnergyItem::Scoring, bill, &mut books);
     }
     if needs.answers {
-        let samples = &learning.task.personal_samples;
-        let checks_energy = decisions.checks_energy;
-        let paid = fleet.pay_for_refreshing(samples, &low, checks_energy, &mut books);
-        low.extend(paid.unable);
-        let leaves = who_leaves(&low, cells.len());
-        let there = fleet.world.active().map(|uav| uav.id);
-        let staying: Vec<UavId> = there.filter(|id| !leaves[id.index()]).collect();
+        let mut training = Vec::new();
+        if learning.scoring.asks_in(round + 1, needs) {
+            let (samples, epochs) = (&learning.task.personal_samples, learning.refresh_epochs());
+            let checks_energy = decisions.checks_energy;
+            let paid = fleet.pay_for_refreshing(samples, epochs, &low, checks_energy, &mut books);
+            low.extend(paid.unable);
+            let leaves = who_leaves(&low, cells.len());
+            let there = fleet.world.active().map(|uav| uav.id);
+            training.extend(there.filter(|id| !leaves[id.index()]));
+        }
         let trained = edge.outputs.iter().map(|(device, _)| *device);
         fleet.pay_for_own_outputs(trained, &mut books);
-        learning.update_scoring(edge.outputs, &staying, round)?;
+        learning.update_scoring(edge.outputs, &training, round)?;
     }
     let merged_anything = merged.model.is_some();
     let model_change = learning.replace_global_model(merged.model, merged.missed, &merged.reached);

@@ -94,6 +94,17 @@ impl Evidence {
         })
     }
 
+    /// Of rounds that are known otherwise.
+    #[cfg(test)]
+    pub(super) fn of(scenario: ValidScenario, rounds: Vec<Predicted>) -> Self {
+        Self {
+            folder: PathBuf::new(),
+            scenario,
+            rounds,
+            replay: None,
+        }
+    }
+
     /// What a fit goes over; none where that cannot be known.
     pub(super) fn replay(&self) -> Option<(&Scenario, &Replay)> {
         let replay = self.replay.as_ref()?;

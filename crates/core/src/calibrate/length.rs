@@ -53,3 +53,44 @@ fn missed(law: &LawFile, runs: &[&Evidence], data: &DataStore) -> Result<f64, Er
     // Summed in the order of the runs, whoever was first.
     each.into_iter().sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scenario;
+    use crate::calibrate::{FIRST, described};
+
+    /// Runs that selected as many devices as dry runs of some length do have that length. There are more devices than the rule takes at most, and noise counts so
+    /// little that it takes fewer: were all of them selected, their number would not tell lengths apart.
+    #[test]
+    fn the_length_that_selected_as_many_devices_is_found() {
+        let settings = [
+            "model.name=logistic",
+            "devices.count=120",
+            "data.data_volume=1200",
+            "selection.noise_weight=0.2",
+            "training.max_edge_rounds=3",
+        ];
+        let scenario = Scenario::parse("", &settings).unwrap().check().unwrap();
+        let data = DataStore::new();
+        let mut law = described(&Kind::of(&scenario), &[], &FIRST);
+        law.law = FIRST;
+        let laws = |length: f64| {
+            let mut law = law.clone();
+            law.law.bias_length = length;
+            LawFile::new(vec![law])
+        };
+        let run = Evidence::of(scenario, Vec::new());
+        for length in [0.25, 4.0] {
+            let rounds = run.predict(&laws(length), &data, ROUNDS).unwrap();
+            let run = Evidence::of(run.scenario.clone(), rounds);
+            let none = missed(&laws(length), &[&run], &data).unwrap();
+            let plain = missed(&laws(1.0), &[&run], &data).unwrap();
+            assert!(none == 0.0 && plain > 0.0, "{length}: {none}, {plain}");
+            let fitted = fit(laws(1.0), &[&run], &data).unwrap();
+            let found = fitted.group[0].law.bias_length;
+            assert_eq!(missed(&laws(found), &[&run], &data).unwrap(), 0.0);
+            assert!((found < 1.0) == (length < 1.0), "{length}: {found}");
+        }
+    }
+}

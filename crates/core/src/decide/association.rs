@@ -44,11 +44,27 @@ impl Scene<'_> {
     /// α of every covered device, Eq. (5), per UAV in the order of its coverage.
     #[must_use]
     pub fn fitness(&self, config: &scenario::Fitness) -> Vec<Vec<f64>> {
-        let uavs = (0..self.coverage.cells.len()).into_par_iter();
-        uavs.map(|uav| self.fitness_with(uav, config)).collect()
+        let clocks_hz = &self.world.devices.cpu_hz;
+        self.fitness_by(config, |_, device| clocks_hz[device.index()])
     }
 
-    fn fitness_with(&self, uav: usize, config: &scenario::Fitness) -> Vec<f64> {
+    /// The same where S^Fre goes by another measure of a device's processor with a UAV than its clock; more is better.
+    pub(crate) fn fitness_by(
+        &self,
+        config: &scenario::Fitness,
+        processor: impl Fn(UavId, DeviceId) -> f64 + Sync,
+    ) -> Vec<Vec<f64>> {
+        let uavs = (0..self.coverage.cells.len()).into_par_iter();
+        uavs.map(|uav| self.fitness_with(uav, config, &processor))
+            .collect()
+    }
+
+    fn fitness_with(
+        &self,
+        uav: usize,
+        config: &scenario::Fitness,
+        processor: &impl Fn(UavId, DeviceId) -> f64,
+    ) -> Vec<f64> {
         let devices = &self.world.devices;
         let cell = &self.coverage.cells[uav];
         let uav_above = &self.world.uavs[uav];
@@ -57,9 +73,9 @@ impl Scene<'_> {
             ground_m.hypot(uav_above.altitude_m)
         };
         let distances_m: Vec<f64> = cell.iter().map(distance_m).collect();
-        let clocks_hz: Vec<f64> = cell.iter().map(|d| devices.cpu_hz[d.index()]).collect();
+        let processors: Vec<f64> = cell.iter().map(|d| processor(uav_above.id, *d)).collect();
         let scores_for =
-            |differences: &[f64]| fitness::scores(differences, &distances_m, &clocks_hz);
+            |differences: &[f64]| fitness::scores(differences, &distances_m, &processors);
         let each_by_itself = |scores: &[Scores]| scores.iter().map(|s| s.fitness(config)).collect();
         match (self.answers.get(uav), config.diversity) {
             (None, _) => each_by_itself(&scores_for(&vec![0.0; cell.len()])),
@@ -80,6 +96,9 @@ impl Scene<'_> {
 pub struct Needs {
     /// What devices say about their data: UAVs train personal models, and devices compare them with their own.
     pub answers: bool,
+    /// Rounds after a question to devices in which what they said last will do. With any, nobody is asked in the first round: personal models are
+    /// trained while devices train, and nobody waits for them.
+    pub spared_rounds: usize,
     /// How edge models do on the probe samples.
     pub edge_models: bool,
     /// How far edge models moved.

@@ -18,7 +18,7 @@ pub(crate) struct Scores {
     pub difference: f64,
     /// S^Dis: the nearest device's distance relative to its own.
     pub distance: f64,
-    /// S^Fre: its processor clock relative to the fastest.
+    /// S^Fre: its processor relative to the best, by its clock or another measure.
     pub compute: f64,
 }
 
@@ -142,10 +142,10 @@ impl Mix {
     }
 }
 
-/// Scores of a UAV's covered devices. Every score is relative to the best among them; where all are
+/// Scores of a UAV's covered devices; of processors more is better. Every score is relative to the best among them; where all are
 /// 0 or not a number, it is 0.
 #[must_use]
-pub(crate) fn scores(differences: &[f64], distances_m: &[f64], clocks_hz: &[f64]) -> Vec<Scores> {
+pub(crate) fn scores(differences: &[f64], distances_m: &[f64], processors: &[f64]) -> Vec<Scores> {
     let most = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
     let share = |part: f64, whole: f64| {
         let share = part / whole;
@@ -155,14 +155,14 @@ pub(crate) fn scores(differences: &[f64], distances_m: &[f64], clocks_hz: &[f64]
             0.0
         }
     };
-    let (farthest, fastest) = (most(differences), most(clocks_hz));
+    let (farthest, best) = (most(differences), most(processors));
     let nearest = distances_m.iter().copied().fold(f64::INFINITY, f64::min);
-    let devices = differences.iter().zip(distances_m).zip(clocks_hz);
+    let devices = differences.iter().zip(distances_m).zip(processors);
     devices
-        .map(|((&difference, &distance_m), &clock_hz)| Scores {
+        .map(|((&difference, &distance_m), &processor)| Scores {
             difference: share(difference, farthest),
             distance: share(nearest, distance_m),
-            compute: share(clock_hz, fastest),
+            compute: share(processor, best),
         })
         .collect()
 }

@@ -197,6 +197,12 @@ impl Nature {
     }
 }
 
+/// What hovering takes each UAV of a scenario, in watts.
+pub(crate) fn hover_powers_w(scenario: &ValidScenario) -> Vec<f64> {
+    let airframes = airframes(scenario, None);
+    airframes.iter().map(|a| a.hover_power_w).collect()
+}
+
 /// What each UAV's flights take: under the scenario's law, or under one for all.
 fn airframes(scenario: &ValidScenario, flight: Option<&dyn Flight>) -> Vec<Airframe> {
     let airframe = |uav| {

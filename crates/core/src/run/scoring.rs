@@ -6,11 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::decide::Answers;
+use crate::decide::association::Needs;
 use crate::decide::fitness::divergence;
 use crate::learn::StatelessDevices;
 use crate::vocabulary::{DeviceId, UavId};
 use crate::world::Coverage;
 
+use super::heard::Heard;
 use super::learning::Learning;
 
 /// Devices whose softmax outputs are in memory at the same time.
@@ -27,12 +29,26 @@ pub(super) struct Scoring {
     first_model: Vec<f32>,
     /// The last round in which each device trained; 0 before it did.
     trained_in: Vec<usize>,
+    /// The last round in which devices were asked; 0 before they were.
+    asked_in: usize,
+    /// What they said, for rounds that are spared.
+    heard: Heard,
 }
 
 impl Scoring {
     /// Softmax outputs of each device's last local model on samples of its own; empty before it trained.
     pub(super) fn told(&self) -> &[Vec<f32>] {
         &self.outputs
+    }
+
+    /// Whether UAVs ask devices about their data in a round; in the others what they heard last will do.
+    pub(super) fn asks_in(&self, round: usize, needs: Needs) -> bool {
+        needs.answers
+            && match needs.spared_rounds {
+                0 => true,
+                _ if self.asked_in == 0 => round > 1,
+                spared => round > self.asked_in + spared,
+            }
     }
 
     /// Whether there are personal models to compare with.
@@ -47,12 +63,16 @@ impl Scoring {
 }
 
 impl Learning {
-    /// Trains the personal models of those who are there before the first round that needs them.
-    pub(super) fn prepare_scoring(&mut self, there: &[UavId], round: usize) -> Result<(), Error> {
+    /// Begins before the first round that needs answers; `training` UAVs train their personal models for it.
+    pub(super) fn prepare_scoring(
+        &mut self,
+        training: &[UavId],
+        round: usize,
+    ) -> Result<(), Error> {
         let epochs = self.scenario.fitness.personal_epochs;
         let uavs = self.task.personal_samples.len();
         self.scoring.personal_models = vec![self.global_model.clone(); uavs];
-        self.train_personal_models(there, epochs, round)?;
+        self.train_personal_models(training, epochs, round)?;
         let devices = self.task.device_samples.len();
         self.scoring.first_model.clone_from(&self.global_model);
         self.scoring.outputs = vec![Vec::new(); devices];
@@ -60,7 +80,7 @@ impl Learning {
         Ok(())
     }
 
-    /// Devices that trained keep the softmax outputs of their new local models, and the UAVs that stay train their personal
+    /// Devices that trained keep the softmax outputs of their new local models, and `training` UAVs train their personal
     /// models for the next round, from the global model of this one. Who is away comes back with the model it had.
     ///
     /// Departs from the paper, whose personal models are trained once: then the same devices differ most in every
@@ -69,7 +89,7 @@ impl Learning {
     pub(super) fn update_scoring(
         &mut self,
         outputs: Vec<(DeviceId, Vec<f32>)>,
-        staying: &[UavId],
+        training: &[UavId],
         round: usize,
     ) -> Result<(), Error> {
         for (device, outputs) in outputs {
@@ -79,9 +99,18 @@ impl Learning {
             }
             self.scoring.trained_in[device.index()] = round;
         }
-        match self.scenario.fitness.refresh_epochs {
+        match self.refresh_epochs() {
             0 => Ok(()),
-            epochs => self.train_personal_models(staying, epochs, round),
+            epochs => self.train_personal_models(training, epochs, round),
+        }
+    }
+
+    /// Passes over its own samples with which a UAV trains its personal model while devices train: those of the first time until somebody was asked.
+    pub(super) fn refresh_epochs(&self) -> usize {
+        let fitness = &self.scenario.fitness;
+        match self.scoring.asked_in {
+            0 => fitness.personal_epochs,
+            _ => fitness.refresh_epochs,
         }
     }
 
@@ -92,6 +121,9 @@ impl Learning {
         epochs: usize,
         round: usize,
     ) -> Result<(), Error> {
+        if uavs.is_empty() {
+            return Ok(());
+        }
         let start = &self.global_model;
         let models = match self.scenario.data.personal_samples {
             0 => vec![start.clone(); uavs.len()],
@@ -105,13 +137,31 @@ impl Learning {
         Ok(())
     }
 
-    /// What UAVs hear from every covered device, per UAV. So many devices are looked at in one go that what they say does not
-    /// fill the memory.
+    /// What UAVs know about the data of every covered device, per UAV: what they are told, or were told last.
     pub(super) fn answers(
         &mut self,
         coverage: &Coverage,
+        needs: Needs,
         round: usize,
     ) -> Result<Vec<Answers>, Error> {
+        let classes = self.task.classes;
+        if !self.scoring.asks_in(round, needs) {
+            let (scoring, cells) = (&self.scoring, coverage.cells.par_iter());
+            let idle = |device| scoring.idle(device, round);
+            let recall = |cell: &Vec<DeviceId>| scoring.heard.recall(cell, classes, idle);
+            return Ok(cells.map(recall).collect());
+        }
+        let answers = self.ask(coverage, round)?;
+        self.scoring.asked_in = round;
+        if needs.spared_rounds > 0 {
+            self.scoring.heard.keep(coverage, &answers, classes);
+        }
+        Ok(answers)
+    }
+
+    /// What UAVs hear from every covered device, per UAV. So many devices are looked at in one go that what they say does not
+    /// fill the memory.
+    fn ask(&mut self, coverage: &Coverage, round: usize) -> Result<Vec<Answers>, Error> {
         let (scoring, classes) = (&self.scoring, self.task.classes);
         let first = &scoring.first_model[..];
         if let Some(devices) = self.devices.stateless() {
@@ -154,9 +204,16 @@ impl Learning {
             outputs,
             first_model,
             trained_in,
+            asked_in,
+            heard,
         } = saved;
+        let classes = self.task.classes;
         if personal_models.is_empty() {
-            return outputs.is_empty() && first_model.is_empty() && trained_in.is_empty();
+            return outputs.is_empty()
+                && first_model.is_empty()
+                && trained_in.is_empty()
+                && *asked_in == 0
+                && heard.is_of(0, classes);
         }
         let is_model = |weights: &Vec<f32>| weights.len() == self.task.model_values;
         let samples = &self.task.device_samples;
@@ -169,6 +226,8 @@ impl Learning {
             && trained_in.len() == samples.len()
             && trained_in.iter().all(|round| *round <= rounds)
             && (0..).zip(outputs).all(fits)
+            && *asked_in <= rounds
+            && heard.is_of(samples.len(), classes)
     }
 
     /// How many numbers the softmax outputs on a device's small batch are.
@@ -270,6 +329,7 @@ mod tests {
     use crate::method::Method;
     use crate::run::Simulation;
     use crate::scenario::Scenario;
+    use crate::vocabulary::TimeItem;
 
     /// Two rounds: who trained in the first has been idle for one when the second begins, the others for two.
     #[test]
@@ -306,6 +366,46 @@ mod tests {
                 let whole: f64 = answers.classes(place).iter().sum();
                 assert_eq!(answers.classes(place).len(), 10);
                 assert!((whole - 1.0).abs() < 1e-5, "{whole}");
+            }
+        }
+    }
+
+    /// The first question comes in the second round, and every other one so many rounds later. Personal models are trained in the rounds before.
+    #[test]
+    fn devices_are_asked_in_some_rounds_and_models_are_trained_before() {
+        for (every, asked_in) in [
+            (1, [1, 2, 3, 4, 5, 6]),
+            (2, [0, 2, 2, 4, 4, 6]),
+            (3, [0, 2, 2, 2, 5, 5]),
+        ] {
+            let settings = [
+                "method=cehfed",
+                "devices.count=30",
+                "data.data_volume=600",
+                "model.name=logistic",
+                &format!("selection.ask_every_rounds={every}"),
+            ];
+            let scenario = Scenario::parse("", &settings).unwrap().check().unwrap();
+            let mut simulation = Simulation::builder(&scenario).threads(1).build().unwrap();
+            let mut method = Method::of(&scenario).unwrap();
+            let mut models = Vec::new();
+            for round in 1..=6 {
+                let record = simulation.step(&mut method).unwrap().unwrap();
+                let scoring = &simulation.learning.scoring;
+                assert_eq!(
+                    scoring.asked_in,
+                    asked_in[round - 1],
+                    "{every}, round {round}"
+                );
+                let asks = scoring.asked_in == round;
+                assert_eq!(
+                    record.time.get(TimeItem::Scoring) > 0.0,
+                    asks,
+                    "{every}, round {round}"
+                );
+                let asks_next = scoring.asks_in(round + 1, method.association.needs());
+                assert_eq!(scoring.personal_models != models, asks_next || round == 1);
+                models.clone_from(&scoring.personal_models);
             }
         }
     }

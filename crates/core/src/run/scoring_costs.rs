@@ -113,13 +113,13 @@ impl Fleet {
     pub(super) fn pay_for_refreshing(
         &mut self,
         personal_samples: &[u32],
+        epochs: usize,
         leaving: &[Leaver],
         checks_energy: bool,
         books: &mut Books,
     ) -> Paid {
         let time = &books.time;
         let spare_s = time.total_s() - time.get(TimeItem::Scoring) - time.get(TimeItem::Wait);
-        let epochs = self.scenario.fitness.refresh_epochs;
         let leaves = who_leaves(leaving, self.world.uavs.len());
         let stays = |uav: &&Uav| !leaves[uav.id.index()];
         let due = |uav: &Uav| {

@@ -271,6 +271,8 @@ impl Scenario {
             self.selection.noise_weight,
             0.0..=1e6,
         )?;
+        let every = self.selection.ask_every_rounds;
+        within("selection.ask_every_rounds", every, 1..=10_000)?;
         within("selection.pace", self.selection.pace, 0.0..=1.0)?;
         let fitness = &self.fitness;
         for (field, weight) in [

@@ -17,6 +17,7 @@ impl Default for Selection {
             share: 0.2,
             threshold: 0.4,
             noise_weight: 2.0,
+            ask_every_rounds: 2,
             pace: 0.5,
         }
     }

@@ -12,6 +12,8 @@ pub struct Selection {
     pub threshold: f64,
     /// `quota`: what the noise of merged updates counts when the number of devices is chosen; 0: it is `share` in every round.
     pub noise_weight: f64,
+    /// `quota`: devices are asked about their data in every so many rounds, from the second on, and what they said counts in between; 1: in all of them.
+    pub ask_every_rounds: usize,
     /// `quota` and `td3`: the exponent with which quotas of devices follow the times that cells took; 0: all in proportion to the devices covered.
     pub pace: f64,
 }
@@ -32,7 +34,7 @@ pub struct Fitness {
     pub small_batch: usize,
     /// Passes over a UAV's own samples when it trains its personal model at the start.
     pub personal_epochs: usize,
-    /// Passes when it trains it anew from the global model, in every round for the next; 0: it never does.
+    /// Passes when it trains it anew from the global model, in the round before devices are asked again; 0: it never does.
     pub refresh_epochs: usize,
     /// Processor clock of UAVs.
     pub uav_cpu_hz: f64,

@@ -7,10 +7,10 @@ use aerofed::run::Outcome;
 use aerofed::scenario::built_in;
 use aerofed::{Method, Scenario};
 
-/// The scenario `shelters` with a linear model, to an accuracy that this can reach.
+/// The scenario `shelters` with a linear model, to an accuracy that this can reach, in steps so small that it takes long.
 const LINEAR: [&str; 4] = [
     "model.name=logistic",
-    "training.learning_rate=0.005",
+    "training.learning_rate=0.003",
     "stop.target_accuracy=0.84",
     "stop.max_rounds=150",
 ];
@@ -39,7 +39,7 @@ fn flights(outcome: &Outcome) -> (usize, bool) {
 #[test]
 fn a_crowd_without_cover_is_worth_a_flight() {
     let (mut moving_s, mut staying_s) = (0.0, 0.0);
-    for seed in ["seed=1", "seed=2"] {
+    for seed in ["seed=1", "seed=2", "seed=3"] {
         let moves = run(&[seed]);
         assert_eq!(flights(&moves), (1, true), "{seed}");
         assert!(moves.summary.rounds < 150, "{seed}");

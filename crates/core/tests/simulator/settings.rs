@@ -91,6 +91,7 @@ const FIELDS: &[Field] = &[
     field("selection.share", &["selection.share=0.9"], Records, "rhfed", &[]),
     field("selection.threshold", &["selection.threshold=0.9"], Records, "fixed_threshold", &[]),
     field("selection.noise_weight", &["selection.noise_weight=0"], Records, "cehfed", CROWD),
+    field("selection.ask_every_rounds", &["selection.ask_every_rounds=1"], Records, "cehfed", CROWD),
     field("selection.pace", &["selection.pace=0"], Records, "cehfed", CROWD),
     field("fitness.difference", WEIGHTS, Records, "fixed_threshold", &[]),
     field("fitness.distance", WEIGHTS, Records, "fixed_threshold", &[]),

@@ -3,6 +3,10 @@
 //! A round lasts as long as its slowest cell, Eq. (25): cells that took longer than the others get a smaller quota of devices in the next
 //! round, quick ones a larger, until all end together. Of its quota every UAV takes the same share, its fittest devices first. The share follows from
 //! how many devices should train ([`Participation`]), or is constant.
+//!
+//! Departs from the paper in two ways beside that. Devices are asked about their data in some rounds only, because asking costs time and energy, and what
+//! they said holds for longer than a round. And a processor scores by what a local iteration costs on it, in the weights of P1, instead of by its clock: the
+//! fastest processors take the most energy, and a clock does not tell how much work a device has.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -12,9 +16,11 @@ use super::threshold::above;
 use super::{Association, CellOutcome, Needs, RoundOutcome, Scene};
 use crate::Error;
 use crate::checkpoint::{decode, encode};
+use crate::nature;
 use crate::scenario::{self, ValidScenario};
 use crate::seed::Random;
-use crate::world::DeviceId;
+use crate::vocabulary::Bill;
+use crate::world::{DeviceId, UavId};
 
 /// No factor leaves this range.
 const LEAST: f64 = 0.2;
@@ -23,6 +29,9 @@ const MOST: f64 = 5.0;
 /// The same share of every UAV's quota.
 pub struct Quota {
     fitness: scenario::Fitness,
+    prices: Prices,
+    /// Rounds after a question to devices in which nobody asks.
+    spared_rounds: usize,
     participation: Participation,
     quotas: Quotas,
 }
@@ -33,6 +42,8 @@ impl Quota {
     pub fn new(scenario: &ValidScenario) -> Self {
         Self {
             fitness: scenario.fitness,
+            prices: Prices::new(scenario),
+            spared_rounds: scenario.selection.ask_every_rounds - 1,
             participation: Participation::new(scenario),
             quotas: Quotas::new(scenario),
         }
@@ -43,13 +54,20 @@ impl Association for Quota {
     fn needs(&self) -> Needs {
         Needs {
             answers: self.fitness.counts_data(),
+            spared_rounds: self.spared_rounds,
             moves: self.participation.is_measured(),
             ..Needs::default()
         }
     }
 
     fn select(&mut self, scene: &Scene, _: &mut Random) -> Vec<Vec<DeviceId>> {
-        let fitness = scene.fitness(&self.fitness);
+        let devices = &scene.world.devices;
+        let worth = |uav: UavId, device: DeviceId| {
+            let seconds = devices.iteration_time_s[device.index()];
+            let joules = devices.iteration_energy_j[device.index()];
+            1.0 / self.prices.of(uav, Bill::new(seconds, joules))
+        };
+        let fitness = scene.fitness_by(&self.fitness, worth);
         let share = self.participation.share(&fitness);
         let thresholds = self.quotas.thresholds(&fitness, |_| Some(share));
         above(scene, &fitness, |uav| thresholds[uav])
@@ -73,6 +91,31 @@ impl Association for Quota {
         }
         (self.quotas, self.participation) = (quotas, participation);
         Ok(())
+    }
+}
+
+/// What seconds and joules count, as in P1.
+struct Prices {
+    /// λ_4.
+    joule: f64,
+    /// λ_4 p^Hover + λ_5, by UAV.
+    second: Vec<f64>,
+}
+
+impl Prices {
+    fn new(scenario: &ValidScenario) -> Self {
+        let weights = &scenario.weights;
+        let second = |hover_w: f64| weights.energy * hover_w + weights.time;
+        let hover_w = nature::hover_powers_w(scenario);
+        Self {
+            joule: weights.energy,
+            second: hover_w.into_iter().map(second).collect(),
+        }
+    }
+
+    /// What a device does while a UAV hovers.
+    fn of(&self, uav: UavId, bill: Bill) -> f64 {
+        self.joule * bill.joules + self.second[uav.index()] * bill.seconds
     }
 }
 
@@ -207,6 +250,25 @@ mod tests {
         let spread =
             times.iter().copied().fold(0.0, f64::max) / times.iter().copied().fold(9.0, f64::min);
         assert!(spread < 1.05, "{times:?}");
+    }
+
+    /// By hand, with 0.25 for a joule and 0.75 for a second: 2 s and 3 J cost 0.25 x 3 + (0.25 x 100 + 0.75) x 2 = 52.25 below a UAV that takes 100 W,
+    /// and 0.25 x 3 + (0.25 x 40 + 0.75) x 2 = 22.25 below one that takes 40 W.
+    #[test]
+    fn who_hovers_counts_in_the_price_of_a_second() {
+        let settings = [
+            "uavs.count=2",
+            "uavs.hover_power_w=100",
+            "uavs.each=[{uav=1, hover_power_w=40}]",
+            "weights.energy=0.25",
+            "weights.time=0.75",
+        ];
+        let prices = Prices::new(&Scenario::parse("", &settings).unwrap().check().unwrap());
+        let bill = Bill::new(2.0, 3.0);
+        assert_eq!(
+            [0, 1].map(|uav| prices.of(UavId(uav), bill)),
+            [52.25, 22.25]
+        );
     }
 
     /// Half of four devices are two, half of two are one.

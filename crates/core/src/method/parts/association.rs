@@ -80,6 +80,7 @@ impl AssociationPart {
                 &[
                     "selection.share",
                     "selection.noise_weight",
+                    "selection.ask_every_rounds",
                     "selection.pace",
                     "fitness",
                     "weights",
