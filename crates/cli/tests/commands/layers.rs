@@ -114,6 +114,11 @@ fn crates_know_only_those_below_them() {
         "core" => "aerofed".to_owned(),
         other => format!("aerofed-{other}"),
     };
+    // An engine: knows the simulator, and only the command line knows it, if asked for.
+    let gpu = fs::read_to_string(crates().join("gpu/Cargo.toml")).unwrap();
+    for above in ["experiment", "report", "cli"] {
+        assert!(!gpu.contains(&format!("\naerofed-{above}.workspace")));
+    }
     // Beside the command line: above all others.
     let python = fs::read_to_string(crates().join("py/Cargo.toml")).unwrap();
     assert!(!python.contains("\naerofed-cli.workspace"));
@@ -124,9 +129,12 @@ fn crates_know_only_those_below_them() {
             let line = format!("\n{}.workspace", package(above));
             assert!(!dependencies.contains(&line), "{folder} depends on {above}");
         }
-        for python in ["aerofed-py", "pyo3", "numpy"] {
-            let line = format!("\n{python}.workspace");
-            assert!(!manifest.contains(&line), "{folder} depends on {python}");
+        for other in ["aerofed-py", "pyo3", "numpy", "aerofed-gpu", "cudarc"] {
+            let line = format!("\n{other}.workspace");
+            assert!(!manifest.contains(&line), "{folder} depends on {other}");
         }
+        let knows_gpu = manifest.contains("\naerofed-gpu = ");
+        let if_asked = manifest.contains("\naerofed-gpu = { workspace = true, optional = true }");
+        assert!(!knows_gpu || (*folder == "cli" && if_asked), "{folder}");
     }
 }
