@@ -136,7 +136,7 @@ fn check(case: &Case) {
     let network = &case.network;
     let (samples, size) = (64, network.input().values());
     let pixels: Vec<u8> = (0..samples * size)
-        .map(|i| (i * 2654435761 >> 13) as u8)
+        .map(|i| ((i * 2_654_435_761) >> 13) as u8)
         .collect();
     let numbers: Vec<f32> = pixels.iter().map(|p| f32::from(*p) / 300.0).collect();
     let labels: Vec<u8> = (0..samples)

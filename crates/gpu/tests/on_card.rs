@@ -1,5 +1,6 @@
 //! Training on a GPU beside training on cores. Skipped, and said so, where there is no GPU:
 //! `cargo test -p aerofed-gpu --test on_card -- --nocapture`.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ fn card() -> Option<Arc<Card>> {
 fn set(shape: Shape, classes: usize, numbers: bool) -> Arc<Dataset> {
     let samples = 400;
     let pixels: Vec<u8> = (0..samples * shape.values())
-        .map(|i| (i * 2_654_435_761 >> 13) as u8)
+        .map(|i| ((i * 2_654_435_761) >> 13) as u8)
         .collect();
     Arc::new(Dataset {
         name: "pattern".into(),

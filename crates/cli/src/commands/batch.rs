@@ -16,7 +16,7 @@ use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::device::{Device, DeviceArgs};
+use super::device::DeviceArgs;
 use super::engine::{EngineArgs, Plan};
 use super::run::{AFTER_THIS_ROUND, interruption, round_line};
 use crate::console::{self, Interrupted};
@@ -81,10 +81,9 @@ impl BatchArgs {
             registry: work.registry,
             store: &store,
             jobs,
-            simulate: match device {
-                Device::Cores => None,
-                #[cfg(feature = "cuda")]
-                Device::Card(_) => Some(&on_device),
+            simulate: match device.is_cores() {
+                true => None,
+                false => Some(&on_device),
             },
             stop: &stop,
         };

@@ -65,6 +65,11 @@ fn open_card() -> Result<Device, String> {
 }
 
 impl Device {
+    /// Whether it is what simulations train on by themselves.
+    pub(crate) fn is_cores(&self) -> bool {
+        matches!(self, Self::Cores)
+    }
+
     /// A simulation that trains on it.
     pub(crate) fn train_on<'a>(&'a self, builder: Builder<'a>) -> Builder<'a> {
         match self {
