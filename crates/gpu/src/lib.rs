@@ -20,6 +20,7 @@ mod card;
 mod emulated;
 mod engine;
 mod error;
+mod memory;
 mod plan;
 mod source;
 #[cfg(test)]
