@@ -395,3 +395,21 @@ impl Kernels {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// There is a card, or a sentence about what is missing.
+    #[test]
+    fn what_is_missing_is_named() {
+        match Card::open() {
+            Ok(card) => assert!(!card.name().is_empty()),
+            Err(error @ (Error::NoDriver | Error::NoCompiler | Error::NoCard { .. })) => {
+                let said = error.to_string();
+                assert!(said.contains("NVIDIA") || said.contains("NVRTC"), "{said}");
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+}

@@ -284,3 +284,26 @@ fn a_check_says_which_uavs_could_not_come_back() {
         assert_eq!(said(name), "", "{name}");
     }
 }
+
+/// Tests are built without a GPU: asked for by name it is refused before anything is written, `auto` takes the cores and says so, to the same bytes.
+#[test]
+fn a_gpu_that_is_not_there_is_refused_unless_anything_will_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let (refused, auto, cores) = (
+        folder.path().join("refused"),
+        folder.path().join("auto"),
+        folder.path().join("cores"),
+    );
+    let output = small(&refused, &["--device", "cuda"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains("`--device` is cuda: "), "{said}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    let output = small(&auto, &["--device", "auto"]);
+    assert!(output.status.success());
+    let said = text(&output.stderr);
+    assert!(said.contains("training on the cores: "), "{said}");
+    assert!(small(&cores, &[]).status.success());
+    let rounds = |run: &Path| fs::read(run.join("rounds.csv")).unwrap();
+    assert_eq!(rounds(&auto), rounds(&cores));
+}
