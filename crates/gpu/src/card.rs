@@ -354,11 +354,11 @@ impl Card {
         // SAFETY: the arguments are those of `average` in `kernels.cu`; cells lie within the models.
         unsafe { launch.launch(config) }.map_err(&failed)?;
         drop(launch);
-        let means = means.as_view();
-        let means = means.chunks_exact(parameters);
-        means
-            .map(|mean| stream.clone_dtoh(&mean).map_err(&failed))
-            .collect()
+        let means = stream.clone_dtoh(&means).map_err(&failed)?;
+        Ok(means
+            .chunks_exact(parameters)
+            .map(<[f32]>::to_vec)
+            .collect())
     }
 
     /// Multiplications and additions a second that the card could do, in 1e9: every lane one of both in every cycle at its highest clock.

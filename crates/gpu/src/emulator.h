@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -38,7 +39,11 @@ T atomicAdd(T* at, T value) {
   return before;
 }
 inline unsigned long long clock64() { return 0; }
-inline float __fdiv_rn(float a, float b) { return a / b; }
+inline float __uint_as_float(unsigned bits) {
+  float number;
+  std::memcpy(&number, &bits, sizeof number);
+  return number;
+}
 
 // A barrier that `count` fibers wait at; those that have come wait for the others' turn.
 struct Barrier {

@@ -38,6 +38,7 @@ struct Look {
 };
 
 struct Lane {
+  int thread;
   int warp;
   int lane;
   int sample;
@@ -45,10 +46,13 @@ struct Lane {
   bool live;  // false for lanes that are left over
 };
 
-FN Lane who() {
+// Asked at the begin of every phase. `zero` holds 0, which the compiler does not know: otherwise it would find the addresses of all phases before the first
+// step, and keep them in registers that the phases need.
+FN Lane who(const float* zero) {
   Lane me;
-  me.warp = threadIdx.x >> 5;
-  me.lane = threadIdx.x & 31;
+  me.thread = static_cast<int>(threadIdx.x) + *reinterpret_cast<const volatile int*>(zero);
+  me.warp = me.thread >> 5;
+  me.lane = me.thread & 31;
   me.part = me.lane / SAMPLES;
   me.sample = me.lane - me.part * SAMPLES;
   me.live = me.part < PARTS;
@@ -81,6 +85,20 @@ FN float sum_over_lanes(float (&a)[N], int lane) {
   return sum;
 }
 
+// Hands the sums over all lanes of the first COUNT numbers that each lane holds to `put`, each to one lane.
+template <int COUNT, int N, typename Put>
+FN void put_sums(float (&numbers)[N], int lane, Put put) {
+  static_assert(N % 32 == 0);
+#pragma unroll
+  for (int chunk = 0; chunk < N / 32; ++chunk) {
+    float some[32];
+#pragma unroll
+    for (int i = 0; i < 32; ++i) some[i] = numbers[32 * chunk + i];
+    const float sum = sum_over_lanes(some, lane);
+    if (32 * chunk + lane < COUNT) put(32 * chunk + lane, sum);
+  }
+}
+
 // Neighbours in memory, four at a time where ALIGNED says that the first lies at a multiple of 16 bytes.
 template <bool ALIGNED, int N>
 FN void load(float (&to)[N], const float* from) {
@@ -99,23 +117,23 @@ FN void load(float (&to)[N], const float* from) {
 
 // Rows of ROW values, every STRIDE in `to` and one after the other in `from`.
 template <int ROWS, int ROW, int STRIDE>
-FN void import_rows(const float* from, float* to) {
-  for (int i = threadIdx.x; i < ROWS * ROW; i += THREADS) to[i / ROW * STRIDE + i % ROW] = from[i];
+FN void import_rows(const float* from, float* to, Lane me) {
+  for (int i = me.thread; i < ROWS * ROW; i += THREADS) to[i / ROW * STRIDE + i % ROW] = from[i];
 }
 
 template <int ROWS, int ROW, int STRIDE>
-FN void export_rows(const float* from, float* to) {
-  for (int i = threadIdx.x; i < ROWS * ROW; i += THREADS) to[i] = from[i / ROW * STRIDE + i % ROW];
+FN void export_rows(const float* from, float* to, Lane me) {
+  for (int i = me.thread; i < ROWS * ROW; i += THREADS) to[i] = from[i / ROW * STRIDE + i % ROW];
 }
 
 template <int N>
-FN void copy_all(const float* from, float* to) {
-  for (int i = threadIdx.x; i < N; i += THREADS) to[i] = from[i];
+FN void copy_all(const float* from, float* to, Lane me) {
+  for (int i = me.thread; i < N; i += THREADS) to[i] = from[i];
 }
 
 template <int N>
-FN void clear(float* to) {
-  for (int i = threadIdx.x; i < N; i += THREADS) to[i] = 0.f;
+FN void clear(float* to, Lane me) {
+  for (int i = me.thread; i < N; i += THREADS) to[i] = 0.f;
 }
 
 // Weights of a tile take so many places: those of four or more channels are loaded four at a time.
@@ -124,10 +142,10 @@ __device__ constexpr int padded(int channels) { return channels < 4 ? channels :
 // Convolution weights [A][B][K*K] as [B][K*K][A in tiles of T, each padded]: with A the filters for the way forward.
 // TURNED: as [A][K*K][B in tiles], for the way back.
 template <int A, int B, int KK, int T, bool TURNED>
-FN void pack(const float* weights, float* to) {
+FN void pack(const float* weights, float* to, Lane me) {
   constexpr int OUTER = TURNED ? A : B, INNER = TURNED ? B : A;
   constexpr int TILES = (INNER + T - 1) / T, PADDED = padded(T);
-  for (int i = threadIdx.x; i < OUTER * KK * TILES * PADDED; i += THREADS) {
+  for (int i = me.thread; i < OUTER * KK * TILES * PADDED; i += THREADS) {
     const int place = i % PADDED, tile = i / PADDED % TILES, at = i / (PADDED * TILES);
     const int k = at % KK, outer = at / KK, inner = tile * T + place;
     const int a = TURNED ? outer : inner, b = TURNED ? inner : outer;
@@ -135,7 +153,11 @@ FN void pack(const float* weights, float* to) {
   }
 }
 
-FN float as_number(u8 pixel) { return __fdiv_rn(static_cast<float>(pixel), 255.f); }
+// A pixel over 255, rounded as by a division, whose branches it does without.
+FN float as_number(u8 pixel) {
+  const float whole = pixel, part = 1.f / 255.f, about = whole * part;
+  return fmaf(fmaf(-about, 255.f, whole), part, about);
+}
 FN float as_number(float number) { return number; }
 
 // WIDE values at once where a sample's length allows it.
@@ -158,6 +180,20 @@ FN void gather(const Input* inputs, const u32* order, u32 used, float* map, Lane
   }
 }
 
+// Gathers a group of samples as bytes, rows of W of them every PITCH.
+template <int VALUES, int WIDE, int W, int PITCH>
+FN void gather_pixels(const u8* inputs, const u32* order, u32 used, u8* map, Lane me) {
+  const bool has = me.sample < static_cast<int>(used);
+  const u8* own = inputs + static_cast<size_t>(has ? order[me.sample] : 0u) * VALUES;
+  for (int at = me.warp * PARTS + me.part; at < VALUES / WIDE; at += WARPS * PARTS) {
+    const Several<WIDE> several = reinterpret_cast<const Several<WIDE>*>(own)[at];
+    if (me.live) {
+#pragma unroll
+      for (int i = 0; i < WIDE; ++i) map[((at * WIDE + i) / W * PITCH + (at * WIDE + i) % W) * SAMPLES + me.sample] = has ? several.values[i] : 0;
+    }
+  }
+}
+
 // One value of a map; zero outside of it where CHECKED.
 template <int H, int W, bool CHECKED>
 FN float value(const float* map, int channel, int y, int x, int sample) {
@@ -175,6 +211,8 @@ FN void conv_forward(const float* x, const float* packed, const float* biases, f
   constexpr int TILES = ROWS * COLS, TEAMS = (TILES + PARTS - 1) / PARTS;
   constexpr int SPLITS = (CO + CT - 1) / CT, PADDED = padded(CT), LONG = TC + K - 1;
   constexpr bool CHECKED = PAD > 0 || 2 * ROWS + K - 1 > H || COLS * TC + K - 1 > W;
+  // Long code runs out of the cache for instructions.
+  constexpr int AT_ONCE = 2 * TC * CT * K * K <= 1024 ? K : 1;
   for (int task = me.warp; task < TEAMS * SPLITS; task += WARPS) {
     const int split = task / TEAMS, tile = task % TEAMS * PARTS + me.part;
     const bool live = me.live && tile < TILES;
@@ -185,7 +223,7 @@ FN void conv_forward(const float* x, const float* packed, const float* biases, f
       float above[LONG], below[LONG];
 #pragma unroll
       for (int j = 0; j < LONG; ++j) above[j] = value<H, W, CHECKED>(x, ci, r - PAD, c + j - PAD, me.sample);
-#pragma unroll
+#pragma unroll AT_ONCE
       for (int ky = 0; ky < K; ++ky) {
 #pragma unroll
         for (int j = 0; j < LONG; ++j) below[j] = value<H, W, CHECKED>(x, ci, r + ky + 1 - PAD, c + j - PAD, me.sample);
@@ -271,11 +309,11 @@ FN void conv_weight_gradient(const float* x, const float* flow, const u8* winner
   constexpr int BH = POOL ? OH / 2 : (OH + 1) / 2, BW = POOL ? OW / 2 : (OW + 1) / 2, STEP = SPLITS * PARTS;
   constexpr int YS = (K + KY - 1) / KY, XS = (K + KX - 1) / KX, COS = (CO + CT - 1) / CT;
   constexpr bool CHECKED = PAD > 0 || YS * KY != K || XS * KX != K || 2 * BH + K - 1 > H || 2 * BW + K - 1 > W;
-  constexpr int N = CT * KY * KX, CHUNKS = (N + 31) / 32;
+  constexpr int N = CT * KY * KX;
   for (int task = me.warp; task < SPLITS * XS * YS * CI * COS; task += WARPS) {
     const int split = task % SPLITS, kx = task / SPLITS % XS * KX, ky = task / (SPLITS * XS) % YS * KY;
     const int ci = task / (SPLITS * XS * YS) % CI, co = task / (SPLITS * XS * YS * CI) * CT;
-    float sums[32 * CHUNKS] = {};
+    float sums[(N + 31) / 32 * 32] = {};
     Block<POOL> coming[CT];
     float window[KY + 1][KX + 1];
     auto load_window = [&](int b) {
@@ -327,18 +365,56 @@ FN void conv_weight_gradient(const float* x, const float* flow, const u8* winner
       }
     }
     __syncwarp();
-#pragma unroll
-    for (int chunk = 0; chunk < CHUNKS; ++chunk) {
-      float some[32];
-#pragma unroll
-      for (int i = 0; i < 32; ++i) some[i] = sums[32 * chunk + i];
-      const float sum = sum_over_lanes(some, me.lane);
-      const int e = 32 * chunk + me.lane, j = e % KX + kx, i = e / KX % KY + ky, o = e / (KX * KY) + co;
-      if (e < N && o < CO && i < K && j < K) {
+    put_sums<N>(sums, me.lane, [&](int e, float sum) {
+      const int j = e % KX + kx, i = e / KX % KY + ky, o = e / (KX * KY) + co;
+      if (o < CO && i < K && j < K) {
         const int at = split * ((CO * CI * K * K + 3) / 4 * 4) + ((o * CI + ci) * K + i) * K + j;
         gradient[at] = add ? gradient[at] + sum : sum;
       }
+    });
+  }
+}
+
+// A value of a map; a byte counts as a whole number, in units of 1 / 255. The bits of 2^23 + byte end in it, so that no conversion is needed.
+FN float number_of(float number) { return number; }
+FN float number_of(u8 pixel) { return __uint_as_float(0x4b000000u | pixel) - 8388608.f; }
+FN float in_numbers(const float*, float sum) { return sum; }
+FN float in_numbers(const u8*, float sum) { return sum * (1.f / 255.f); }
+
+// The same behind a pool, with an input that is quick to read: of each block of 2 x 2 outputs only the winner has a gradient, so each lane reads the
+// input where its own winner is, and multiplies a quarter as often. A task is one filter x CT input channels, for one of SPLITS parts of the outputs.
+// Rows of the input begin every PITCH values.
+template <int CI, int H, int W, int CO, int K, int PAD, int PITCH, int CT, int SPLITS, typename X>
+FN void conv_weight_gradient_of_winners(const X* x, const float* flow, const u8* winners, float* gradient, bool add, Lane me) {
+  constexpr int OH = H + 2 * PAD - K + 1, OW = W + 2 * PAD - K + 1, BW = OW / 2, BLOCKS = OH / 2 * BW;
+  constexpr int TASKS = CI / CT, N = CT * K * K, STEP = SPLITS * PARTS;
+  static_assert(CI % CT == 0);
+  for (int task = me.warp; task < SPLITS * TASKS * CO; task += WARPS) {
+    const int split = task % SPLITS, ci = task / SPLITS % TASKS * CT, co = task / (SPLITS * TASKS);
+    float sums[(N + 31) / 32 * 32] = {};
+    const int first = split * PARTS + me.part;
+    if (me.live && first < BLOCKS) {
+      Block<true> coming = load_block<OH, OW, true>(flow, winners, co, first / BW, first % BW, me.sample);
+#pragma unroll 1
+      for (int b = first; b < BLOCKS; b += STEP) {
+        const Block<true> block = coming;
+        const int next = b + STEP < BLOCKS ? b + STEP : b;
+        coming = load_block<OH, OW, true>(flow, winners, co, next / BW, next % BW, me.sample);
+        const int y = b / BW * 2 + block.winner / 2 - PAD, c = b % BW * 2 + block.winner % 2 - PAD;
+        const X* const corner = x + ((ci * H + y) * PITCH + c) * SAMPLES + me.sample;
+#pragma unroll
+        for (int e = 0; e < N; ++e) {
+          const int i = e / K % K, j = e % K;
+          if (PAD > 0 && (y + i < 0 || y + i >= H || c + j < 0 || c + j >= W)) continue;
+          sums[e] = fmaf(block.values[0], number_of(corner[((e / (K * K) * H + i) * PITCH + j) * SAMPLES]), sums[e]);
+        }
+      }
     }
+    __syncwarp();
+    put_sums<N>(sums, me.lane, [&](int e, float sum) {
+      const int at = split * ((CO * CI * K * K + 3) / 4 * 4) + (co * CI + ci) * K * K + e;
+      gradient[at] = in_numbers(x, sum) + (add ? gradient[at] : 0.f);
+    });
   }
 }
 
@@ -532,7 +608,7 @@ FN void dense_forward(const float* x, const float* weights, const float* biases,
     }
   }
   __syncthreads();
-  for (int i = threadIdx.x; i < OUT * SAMPLES; i += THREADS) {
+  for (int i = me.thread; i < OUT * SAMPLES; i += THREADS) {
     float sum = biases[i / SAMPLES];
 #pragma unroll
     for (int slice = 0; slice < SLICES; ++slice) sum += partial[slice * OUT * SAMPLES + i];
@@ -591,7 +667,7 @@ FN void dense_weight_gradient(const float* x, const float* flow, float* stage, f
   constexpr int OWN = CHUNK / 32;
   for (int first = 0; first < IN; first += CHUNK) {
     const int count = IN - first < CHUNK ? IN - first : CHUNK;
-    for (int i = threadIdx.x; i < count * SAMPLES; i += THREADS) stage[i] = x[first * SAMPLES + i];
+    for (int i = me.thread; i < count * SAMPLES; i += THREADS) stage[i] = x[first * SAMPLES + i];
     __syncthreads();
     for (int task = me.warp; task * T < OUT; task += WARPS) {
       const int o = task * T;
@@ -627,8 +703,8 @@ FN void dense_weight_gradient(const float* x, const float* flow, float* stage, f
 }
 
 template <int OUT>
-FN void dense_bias_gradient(const float* flow, float* gradient, bool add) {
-  for (int o = threadIdx.x; o < OUT; o += THREADS) {
+FN void dense_bias_gradient(const float* flow, float* gradient, bool add, Lane me) {
+  for (int o = me.thread; o < OUT; o += THREADS) {
     float sum = 0.f;
     for (int s = 0; s < SAMPLES; ++s) sum += flow[o * SAMPLES + s];
     gradient[o] = add ? gradient[o] + sum : sum;
@@ -637,14 +713,14 @@ FN void dense_bias_gradient(const float* flow, float* gradient, bool add) {
 
 // A relu that no other layer does on the way.
 template <int UNITS>
-FN void relu_forward(const float* x, float* out) {
-  for (int i = threadIdx.x; i < UNITS * SAMPLES; i += THREADS) out[i] = x[i] < 0.f ? 0.f : x[i];
+FN void relu_forward(const float* x, float* out, Lane me) {
+  for (int i = me.thread; i < UNITS * SAMPLES; i += THREADS) out[i] = x[i] < 0.f ? 0.f : x[i];
 }
 
 // MASK: the layer before is a relu, too.
 template <int UNITS, bool MASK, bool ATTACK>
-FN void relu_gradient(float* x, const float* flow, float epsilon) {
-  for (int i = threadIdx.x; i < UNITS * SAMPLES; i += THREADS) deliver<MASK, ATTACK>(x + i, x[i] > 0.f ? flow[i] : 0.f, epsilon);
+FN void relu_gradient(float* x, const float* flow, float epsilon, Lane me) {
+  for (int i = me.thread; i < UNITS * SAMPLES; i += THREADS) deliver<MASK, ATTACK>(x + i, x[i] > 0.f ? flow[i] : 0.f, epsilon);
 }
 
 // The first place of the largest value in a window.
@@ -742,9 +818,9 @@ FN float4 step(float4 weight, float factor, float4 slope) {
 
 // One step of gradient descent for N weights whose gradients come in SPLITS parts, N being a multiple of 4: weights and gradients end in zeros.
 template <int N, int SPLITS>
-FN void descend(const Job& job, float* weights, const float* gradient, float* velocity, const float* anchor) {
+FN void descend(const Job& job, float* weights, const float* gradient, float* velocity, const float* anchor, Lane me) {
 #pragma unroll 2
-  for (int i = 4 * threadIdx.x; i < N; i += 4 * THREADS) {
+  for (int i = 4 * me.thread; i < N; i += 4 * THREADS) {
     const float4 weight = four(weights + i);
     float4 slope = four(gradient + i);
 #pragma unroll

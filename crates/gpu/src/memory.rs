@@ -1,8 +1,8 @@
 //! Where the maps, weights and gradients of a block lie: in shared memory, or in the card's.
 
 use crate::plan::{Op, Plan};
-use crate::source::Variant;
-use crate::tiles::{self, Team, Tile, WeightTile};
+use crate::source::{Values, Variant};
+use crate::tiles::{self, Tile, WeightTile, pixel_pitch};
 
 /// Inputs of a dense layer whose weight gradients are found at a time.
 pub(crate) const CHUNK: usize = 128;
@@ -20,11 +20,14 @@ pub(crate) struct ConvTiles {
 pub(crate) struct Work {
     /// By operation.
     pub(crate) tiles: Vec<Option<ConvTiles>>,
+    /// Samples are there once more as bytes, for the weight gradient of the first operation.
+    pub(crate) pixels: bool,
     pub(crate) floats: usize,
 }
 
 impl Work {
-    pub(crate) fn new(plan: &Plan, team: Team) -> Self {
+    pub(crate) fn new(plan: &Plan, variant: Variant) -> Self {
+        let team = variant.team;
         let tiles = plan.ops.iter().map(|op| match op {
             Op::Conv(conv) => Some(ConvTiles {
                 forward: tiles::forward(conv, team),
@@ -47,8 +50,22 @@ impl Work {
                 (Op::Dense(_), _) => CHUNK * team.samples,
                 _ => 0,
             });
-        let floats = needs.max().unwrap_or(0);
-        Self { tiles, floats }
+        let needed = needs.max().unwrap_or(0);
+        let pixels = match plan.ops.first() {
+            // Attacked samples are no bytes any more.
+            Some(Op::Conv(conv)) if conv.pool && !variant.adversarial => {
+                let units = conv.channels * conv.height * pixel_pitch(conv, team);
+                let floats = (units * team.samples).div_ceil(size_of::<f32>());
+                Some(floats.max(needed)).filter(|floats| *floats <= MOST_PACKED)
+            }
+            _ => None,
+        };
+        let pixels = pixels.filter(|_| variant.values == Values::Pixels);
+        Self {
+            tiles,
+            pixels: pixels.is_some(),
+            floats: pixels.unwrap_or(needed),
+        }
     }
 
     /// Floats of shared memory; none where it would take too much of it.
@@ -95,6 +112,8 @@ pub(crate) struct Memory {
     pub(crate) work: String,
     /// Sums of dense layers before they are added up.
     pub(crate) partial: String,
+    /// A zero.
+    pub(crate) zero: String,
     /// The number of the job.
     pub(crate) told: String,
     /// Tasks that were taken.
@@ -118,6 +137,7 @@ impl Memory {
     ) -> Self {
         let samples = variant.team.samples;
         let mut taken = Taken::default();
+        let zero = taken.shared(1);
         let told = taken.shared(1);
         let counter = format!("reinterpret_cast<u32*>({})", taken.shared(1));
         let weights = taken.scratch(plan.parameters);
@@ -168,6 +188,7 @@ impl Memory {
             winners,
             work,
             partial,
+            zero,
             told,
             counter,
             weights,

@@ -6,7 +6,7 @@ use aerofed_nn::Network;
 
 use crate::memory::{CHUNK, ConvTiles, Memory, Work, place_maps};
 use crate::plan::{Conv, Dense, Op, Plan};
-use crate::tiles::{self, Team, Tile, WeightTile};
+use crate::tiles::{self, Input, Team, Tile, WeightTile, Weights, pixel_pitch};
 
 const FUNCTIONS: &str = include_str!("kernels.cu");
 
@@ -91,14 +91,21 @@ pub(crate) fn source(network: &Network, variant: Variant, shared_bytes: usize) -
     let plan = Plan::new(network);
     // A block's share, less what the card keeps for itself.
     let floats = (shared_bytes / variant.blocks).saturating_sub(1280) / size_of::<f32>();
-    let work = Work::new(&plan, variant.team);
+    let work = Work::new(&plan, variant);
     let in_shared = place_maps(
         &plan,
         variant.team.samples,
         floats.saturating_sub(work.shared()),
     );
-    let of_weights = plan.ops.iter().zip(&in_shared).map(|(op, near)| match op {
-        Op::Conv(conv) => Some(tiles::weight_gradient(conv, variant.team, !near)),
+    let of_weights = plan.ops.iter().enumerate().map(|(index, op)| match op {
+        Op::Conv(conv) => {
+            let input = match (work.pixels && index == 0, in_shared[index]) {
+                (true, _) => Input::Pixels,
+                (false, true) => Input::Near,
+                (false, false) => Input::Far,
+            };
+            Some(tiles::weight_gradient(conv, variant.team, input))
+        }
         _ => None,
     });
     let of_weights: Vec<Option<WeightTile>> = of_weights.collect();
@@ -146,16 +153,18 @@ impl Kernels<'_> {
 
     /// The head of a kernel, which does jobs until none is left.
     fn begin(&self, to: &mut Text, name: &str, arguments: &str) -> fmt::Result {
+        let zero = &self.memory.zero;
         writeln!(
             to,
             "\nextern \"C\" __global__ void __launch_bounds__(THREADS, {})\n\
              {name}(const Input* inputs, const u8* labels, const u32* orders, {arguments}, u32 count, u32* next, float* scratches) {{\n\
              extern __shared__ __align__(16) float shared[];\n\
              float* const scratch = scratches + static_cast<size_t>(blockIdx.x) * {};\n\
-             const Lane me = who();\n\
+             if (threadIdx.x == 0) *{zero} = 0.f;\n\
              for (;;) {{\n\
              const u32 index = take(next, {});\n\
-             if (index >= count) return;",
+             if (index >= count) return;\n\
+             Lane me = who({zero});",
             self.variant.blocks, self.memory.scratch, self.memory.told
         )
     }
@@ -173,13 +182,13 @@ impl Kernels<'_> {
         }
         self.import(to, "starts + job.start")?;
         if let Some(velocity) = &memory.velocity {
-            writeln!(to, "clear<{}>({velocity});", plan.parameters)?;
+            writeln!(to, "clear<{}>({velocity}, me);", plan.parameters)?;
         }
         writeln!(to, "__syncthreads();")?;
         if let Some(anchor) = &memory.anchor {
             writeln!(
                 to,
-                "copy_all<{}>({}, {anchor});",
+                "copy_all<{}>({}, {anchor}, me);",
                 plan.parameters, memory.weights
             )?;
         }
@@ -244,7 +253,7 @@ impl Kernels<'_> {
              const u32* const order = orders + job.order + first;"
         )?;
         self.gather(to)?;
-        writeln!(to, "__syncthreads();")?;
+        self.next_phase(to)?;
         self.forward(to, false)?;
         writeln!(
             to,
@@ -258,7 +267,7 @@ impl Kernels<'_> {
         for segment in self.plan.places.iter().flatten().flat_map(|(w, b)| [w, b]) {
             writeln!(
                 to,
-                "import_rows<{}, {}, {}>({from} + {}, {} + {});",
+                "import_rows<{}, {}, {}>({from} + {}, {} + {}, me);",
                 segment.rows,
                 segment.row,
                 segment.stride,
@@ -276,7 +285,7 @@ impl Kernels<'_> {
         for segment in segments() {
             writeln!(
                 to,
-                "export_rows<{}, {}, {}>({} + {}, {model} * {flat} + {});",
+                "export_rows<{}, {}, {}>({} + {}, {model} * {flat} + {}, me);",
                 segment.rows,
                 segment.row,
                 segment.stride,
@@ -288,9 +297,13 @@ impl Kernels<'_> {
         Ok(())
     }
 
+    fn next_phase(&self, to: &mut Text) -> fmt::Result {
+        writeln!(to, "__syncthreads();\nme = who({});", self.memory.zero)
+    }
+
     /// Ends a phase of a training step.
     fn end_phase(&self, to: &mut Text, name: String, multiplications: usize) -> fmt::Result {
-        writeln!(to, "__syncthreads();")?;
+        self.next_phase(to)?;
         if self.variant.profile {
             writeln!(
                 to,
@@ -305,19 +318,37 @@ impl Kernels<'_> {
         Ok(())
     }
 
-    fn gather(&self, to: &mut Text) -> fmt::Result {
+    /// Values of a sample, and how many of them are read at a time.
+    fn values(&self) -> (usize, usize) {
         let values = self.plan.maps[0];
         let widths: &[usize] = match self.variant.values {
             Values::Pixels => &[16, 8, 4, 2],
             Values::Numbers => &[4, 2],
         };
         let fits = |wide: &&usize| values.is_multiple_of(**wide);
-        let wide = widths.iter().find(fits).unwrap_or(&1);
+        (values, *widths.iter().find(fits).unwrap_or(&1))
+    }
+
+    fn gather(&self, to: &mut Text) -> fmt::Result {
+        let (values, wide) = self.values();
         let map = &self.memory.maps[0];
         writeln!(
             to,
             "gather<{values}, {wide}>(inputs, order, used, {map}, me);"
         )
+    }
+
+    /// Gathers samples as the bytes that they are; returns where.
+    fn gather_pixels(&self, to: &mut Text, conv: &Conv) -> Result<String, fmt::Error> {
+        let (values, wide) = self.values();
+        let pixels = format!("reinterpret_cast<u8*>({})", self.memory.work);
+        writeln!(
+            to,
+            "gather_pixels<{values}, {wide}, {}, {}>(inputs, order, used, {pixels}, me);\n__syncthreads();",
+            conv.width,
+            pixel_pitch(conv, self.variant.team)
+        )?;
+        Ok(pixels)
     }
 
     /// Where an operation's weights and biases begin.
@@ -339,7 +370,7 @@ impl Kernels<'_> {
                     let Tile { columns, channels } = tiles.forward;
                     writeln!(
                         to,
-                        "pack<{}, {}, {}, {channels}, false>({weights}, {work});\n__syncthreads();\n\
+                        "pack<{}, {}, {}, {channels}, false>({weights}, {work}, me);\n__syncthreads();\n\
                          conv_forward<{}, {}, {}, {keep}, {columns}, {channels}>({x}, {work}, {biases}, {out}, {winners}, me);",
                         conv.filters,
                         conv.channels,
@@ -377,7 +408,7 @@ impl Kernels<'_> {
                         "pool_forward<{channels}, {height}, {width}, {size}>({x}, {out}, me);"
                     )?;
                 }
-                (Op::Relu { units }, _) => writeln!(to, "relu_forward<{units}>({x}, {out});")?,
+                (Op::Relu { units }, _) => writeln!(to, "relu_forward<{units}>({x}, {out}, me);")?,
                 (Op::Conv(_), None) => {}
             }
             match keep {
@@ -386,7 +417,7 @@ impl Kernels<'_> {
                     format!("{}, forward", label(index, op)),
                     op.multiplications(),
                 )?,
-                false => writeln!(to, "__syncthreads();")?,
+                false => self.next_phase(to)?,
             }
         }
         Ok(())
@@ -400,19 +431,36 @@ impl Kernels<'_> {
         if let Some((slopes, bias_slopes)) = &self.memory.gradients[index] {
             match (op, self.of_weights[index]) {
                 (Op::Conv(conv), Some(tile)) => {
-                    let WeightTile {
-                        filters,
-                        rows,
-                        columns,
-                        splits,
-                        ahead,
-                    } = tile;
+                    let (shape, splits) = (shape(conv), tile.splits);
+                    let with = format!("{flow}, {winners}, {slopes}, add, me);");
+                    match tile.weights {
+                        Weights::OfBlocks {
+                            filters,
+                            rows,
+                            columns,
+                            ahead,
+                        } => writeln!(
+                            to,
+                            "conv_weight_gradient<{shape}, {}, {filters}, {rows}, {columns}, {splits}, {ahead}>({x}, {with}",
+                            conv.pool
+                        )?,
+                        Weights::OfWinners { channels, pixels } => {
+                            let (input, pitch) = match pixels {
+                                true => (
+                                    &self.gather_pixels(to, conv)?,
+                                    pixel_pitch(conv, self.variant.team),
+                                ),
+                                false => (x, conv.width),
+                            };
+                            writeln!(
+                                to,
+                                "conv_weight_gradient_of_winners<{shape}, {pitch}, {channels}, {splits}>({input}, {with}"
+                            )?;
+                        }
+                    }
                     writeln!(
                         to,
-                        "conv_weight_gradient<{}, {}, {filters}, {rows}, {columns}, {splits}, {ahead}>({x}, {flow}, {winners}, {slopes}, add, me);\n\
-                         conv_bias_gradient<{}, {}>({flow}, {bias_slopes}, add, me);",
-                        shape(conv),
-                        conv.pool,
+                        "conv_bias_gradient<{}, {}>({flow}, {bias_slopes}, add, me);",
                         conv.filters,
                         conv.units()
                     )?;
@@ -428,7 +476,7 @@ impl Kernels<'_> {
                     writeln!(
                         to,
                         "dense_weight_gradient<{inputs}, {outputs}, {stride}, {CHUNK}, {tile}>({x}, {flow}, {work}, {slopes}, add, me);\n\
-                         dense_bias_gradient<{outputs}>({flow}, {bias_slopes}, add);"
+                         dense_bias_gradient<{outputs}>({flow}, {bias_slopes}, add, me);"
                     )?;
                 }
                 _ => {}
@@ -454,7 +502,7 @@ impl Kernels<'_> {
                 writeln!(
                     to,
                     "if (threadIdx.x == 0) *{counter} = 0;\n\
-                     pack<{}, {}, {}, {channels}, true>({weights}, {work});\n__syncthreads();\n\
+                     pack<{}, {}, {}, {channels}, true>({weights}, {work}, me);\n__syncthreads();\n\
                      conv_input_gradient<{}, {}, {mask}, {attack}, {columns}, {channels}>({x}, {work}, {flow}, {winners}, job.epsilon, {counter}, me);",
                     conv.filters,
                     conv.channels,
@@ -488,7 +536,7 @@ impl Kernels<'_> {
             (Op::Relu { units }, _) => {
                 writeln!(
                     to,
-                    "relu_gradient<{units}, {mask}, {attack}>({x}, {flow}, job.epsilon);"
+                    "relu_gradient<{units}, {mask}, {attack}>({x}, {flow}, job.epsilon, me);"
                 )?;
             }
             (Op::Conv(_), None) => {}
@@ -517,7 +565,7 @@ impl Kernels<'_> {
                 let own = segment.own;
                 writeln!(
                     to,
-                    "descend<{}, {splits}>(job, {} + {own}, {slopes}, {}, {});",
+                    "descend<{}, {splits}>(job, {} + {own}, {slopes}, {}, {}, me);",
                     segment.len(),
                     self.memory.weights,
                     beside(&self.memory.velocity, own),

@@ -1,5 +1,7 @@
 //! How large a warp's tasks are: of all tiles that fit into registers, those whose instructions take a multiprocessor the least time.
 
+use std::collections::BTreeSet;
+
 use crate::plan::{Conv, Dense};
 
 /// What a block has to work with.
@@ -41,16 +43,70 @@ impl Tile {
     }
 }
 
-/// Weights that a task of the weight gradient covers, for one input channel.
+/// Weights that a task of the weight gradient covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WeightTile {
-    pub(crate) filters: usize,
-    pub(crate) rows: usize,
-    pub(crate) columns: usize,
     /// Parts into which the outputs are divided.
     pub(crate) splits: usize,
-    /// Whether there are registers to load the next window of the input ahead of time.
-    pub(crate) ahead: bool,
+    pub(crate) weights: Weights,
+}
+
+/// Which weights those are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weights {
+    /// A part of the kernel for some filters and one input channel; all outputs of a block of 2 x 2 are multiplied.
+    OfBlocks {
+        filters: usize,
+        rows: usize,
+        columns: usize,
+        /// Whether there are registers to load the next window of the input ahead of time.
+        ahead: bool,
+    },
+    /// The kernel for one filter and some input channels; only the winner of a block is multiplied.
+    OfWinners {
+        channels: usize,
+        /// The input is read as bytes.
+        pixels: bool,
+    },
+}
+
+/// Where the input of a weight gradient is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// In the card's memory, from which loads take longer.
+    Far,
+    /// In shared memory.
+    Near,
+    /// In shared memory, as bytes.
+    Pixels,
+}
+
+/// Cycles that a load takes at most where each lane reads the value that its own winner points to: different words of one bank that lanes may ask for. Rows
+/// begin every `pitch` values of so many bytes.
+fn cycles_of_load(team: Team, pitch: usize, bytes: usize) -> usize {
+    const BANKS: usize = 32;
+    let mut asked = vec![(BTreeSet::new(), BTreeSet::new()); BANKS];
+    for part in 0..team.parts() {
+        for sample in 0..team.samples {
+            for place in [0, 1, pitch, pitch + 1] {
+                let word = ((2 * part + place) * team.samples + sample) * bytes / size_of::<f32>();
+                let (words, lanes) = &mut asked[word % BANKS];
+                words.insert(word);
+                lanes.insert((part, sample));
+            }
+        }
+    }
+    let most = asked
+        .iter()
+        .map(|(words, lanes)| words.len().min(lanes.len()));
+    most.max().unwrap_or(1)
+}
+
+/// From one row of pixels to the next, such that loads take as few cycles as they can.
+pub(crate) fn pixel_pitch(conv: &Conv, team: Team) -> usize {
+    let pitches = conv.width..conv.width + 8;
+    let best = pitches.min_by_key(|pitch| cycles_of_load(team, *pitch, 1));
+    best.unwrap_or(conv.width)
 }
 
 /// Accumulators of a task; a thread has 128 registers.
@@ -161,59 +217,99 @@ pub(crate) fn input_gradient(conv: &Conv, team: Team) -> Tile {
     best(candidates.filter(fits).map(cost), SMALLEST)
 }
 
-/// `far`: the input lies in the card's memory, from which loads take longer.
-pub(crate) fn weight_gradient(conv: &Conv, team: Team, far: bool) -> WeightTile {
+pub(crate) fn weight_gradient(conv: &Conv, team: Team, input: Input) -> WeightTile {
+    let pixels = input == Input::Pixels;
+    let winners = weights_of_winners(conv, pixels).filter(|_| conv.pool && input != Input::Far);
+    let divided = weights_of_blocks(conv)
+        .chain(winners)
+        .flat_map(|weights| (1..=16).map(move |splits| WeightTile { splits, weights }));
+    let cost = |tile: WeightTile| (weight_gradient_cost(conv, team, input, tile), tile);
+    let smallest = WeightTile {
+        splits: 1,
+        weights: Weights::OfBlocks {
+            filters: 1,
+            rows: 1,
+            columns: 1,
+            ahead: false,
+        },
+    };
+    best(divided.map(cost), smallest)
+}
+
+fn weights_of_blocks(conv: &Conv) -> impl Iterator<Item = Weights> {
+    let columns = conv.kernel.min(8);
+    let filters = conv.filters;
+    let sizes =
+        (1..=conv.kernel).flat_map(move |rows| (1..=filters).map(move |filters| (rows, filters)));
+    sizes.filter_map(move |(rows, filters)| {
+        let weights = filters * rows * columns;
+        let window = (rows + 1) * (columns + 1);
+        let fits = weights <= MOST_WEIGHTS && weights + window <= 100;
+        fits.then_some(Weights::OfBlocks {
+            filters,
+            rows,
+            columns,
+            ahead: weights + 2 * window + 4 * filters <= 116,
+        })
+    })
+}
+
+fn weights_of_winners(conv: &Conv, pixels: bool) -> impl Iterator<Item = Weights> {
+    let (all, places) = (conv.channels, conv.kernel * conv.kernel);
+    let fits =
+        move |channels: &usize| all.is_multiple_of(*channels) && channels * places <= MOST_SUMS;
+    (1..=all)
+        .filter(fits)
+        .map(move |channels| Weights::OfWinners { channels, pixels })
+}
+
+/// Cycles that all tasks take.
+fn weight_gradient_cost(conv: &Conv, team: Team, input: Input, tile: WeightTile) -> usize {
     let (height, width) = conv.output();
-    let kernel = conv.kernel;
     let blocks = match conv.pool {
         true => (height / 2) * (width / 2),
         false => height.div_ceil(2) * width.div_ceil(2),
     };
-    let cost = |tile: WeightTile| {
-        let WeightTile {
+    // Tasks that the weights are divided into, weights of each, and what a block of outputs takes.
+    let (tasks, weights, block) = match tile.weights {
+        Weights::OfBlocks {
             filters,
             rows,
             columns,
-            splits,
             ..
-        } = tile;
-        let weights = filters * rows * columns;
-        let kernels = kernel.div_ceil(rows) * kernel.div_ceil(columns);
-        let tasks = splits * kernels * conv.channels * conv.filters.div_ceil(filters);
-        let reads = (rows + 1) * (columns + 1);
-        let gradients = filters * if conv.pool { 2 } else { 4 };
-        let choices = filters * if conv.pool { 8 } else { 16 };
-        let checks = if conv.padding > 0 { reads } else { 0 };
-        let loaded = gradients + if far { 3 * reads } else { reads };
-        let block = cycles(4 * weights, LOOP + choices + checks, loaded);
-        let reduction = 60 * weights.div_ceil(32);
-        let all = blocks.div_ceil(splits * team.parts()) * block + reduction;
-        (team.slots(tasks) * all, tile)
+        } => {
+            let weights = filters * rows * columns;
+            let kernels = conv.kernel.div_ceil(rows) * conv.kernel.div_ceil(columns);
+            let reads = (rows + 1) * (columns + 1);
+            let gradients = filters * if conv.pool { 2 } else { 4 };
+            let choices = filters * if conv.pool { 8 } else { 16 };
+            let checks = if conv.padding > 0 { reads } else { 0 };
+            let loaded = gradients
+                + if input == Input::Near {
+                    reads
+                } else {
+                    3 * reads
+                };
+            let block = cycles(4 * weights, LOOP + choices + checks, loaded);
+            let tasks = kernels * conv.channels * conv.filters.div_ceil(filters);
+            (tasks, weights, block)
+        }
+        Weights::OfWinners { channels, pixels } => {
+            let weights = channels * conv.kernel * conv.kernel;
+            let checks = if conv.padding > 0 { weights } else { 0 };
+            let numbers = if pixels { 2 * weights } else { 0 };
+            let (pitch, bytes) = match pixels {
+                true => (pixel_pitch(conv, team), size_of::<u8>()),
+                false => (conv.width, size_of::<f32>()),
+            };
+            let loaded = weights * cycles_of_load(team, pitch, bytes) + 2;
+            let block = cycles(weights, LOOP + checks + numbers, loaded);
+            (conv.channels / channels * conv.filters, weights, block)
+        }
     };
-    let widest = kernel.min(8);
-    let sizes = (1..=kernel).flat_map(move |rows| {
-        (1..=conv.filters).flat_map(move |filters| {
-            (1..=16).map(move |splits| WeightTile {
-                filters,
-                rows,
-                columns: widest,
-                splits,
-                ahead: filters * rows * widest + 2 * (rows + 1) * (widest + 1) + 4 * filters <= 116,
-            })
-        })
-    });
-    let fits = |tile: &WeightTile| {
-        let weights = tile.filters * tile.rows * tile.columns;
-        weights <= MOST_WEIGHTS && weights + (tile.rows + 1) * (tile.columns + 1) <= 100
-    };
-    let smallest = WeightTile {
-        filters: 1,
-        rows: 1,
-        columns: 1,
-        splits: 1,
-        ahead: false,
-    };
-    best(sizes.filter(fits).map(cost), smallest)
+    let reduction = 60 * weights.div_ceil(32);
+    let all = blocks.div_ceil(tile.splits * team.parts()) * block + reduction;
+    team.slots(tile.splits * tasks) * all
 }
 
 /// Parts into which the inputs of a dense layer are divided, so that all warps have something to do.
