@@ -5,11 +5,11 @@
 use std::sync::Arc;
 
 use aerofed::learn::Engine;
-use aerofed::run::Run;
+use aerofed::run::{Builder, Run};
 use aerofed::{Method, Scenario, Simulation};
 use aerofed_data::{Dataset, Embedded, Values, embedded};
 use aerofed_gpu::Card;
-use aerofed_nn::{Job, Layer, ModelSpec, Network, Sgd, Shape};
+use aerofed_nn::{Evaluation, Job, Layer, ModelSpec, Network, Sgd, Shape, Update};
 use rand::SeedableRng;
 
 /// The card, or a word about why the test is skipped.
@@ -286,8 +286,52 @@ fn layers_in_any_order() {
     }
 }
 
-/// The same curve as on cores, but for rounding, which forty devices carry on from round to round (20 of 2 000 test samples); seconds and joules do not depend on who
-/// computes, where no decision depends on models.
+/// Cores whose every update is off by as much as rounding in another order makes it.
+struct Rounded {
+    cores: aerofed_nn::Engine,
+    draw: u32,
+}
+
+impl Engine for Rounded {
+    fn network(&self) -> &Network {
+        self.cores.network()
+    }
+
+    fn jobs_at_once(&self) -> usize {
+        Engine::jobs_at_once(&self.cores)
+    }
+
+    fn train(&self, set: &Arc<Dataset>, jobs: &[Job]) -> Result<Vec<Update>, aerofed::Error> {
+        let mut updates = Engine::train(&self.cores, set, jobs)?;
+        for update in &mut updates {
+            for (place, weight) in (self.draw..).zip(&mut update.weights) {
+                let part = (place.wrapping_mul(2_654_435_761) >> 16) as f32 / 65536.0;
+                *weight *= 1.0 + 3e-7 * (part - 0.5);
+            }
+        }
+        Ok(updates)
+    }
+
+    fn outputs(
+        &self,
+        set: &Arc<Dataset>,
+        models: &[(&[f32], &[u32])],
+    ) -> Result<Vec<Vec<f32>>, aerofed::Error> {
+        Engine::outputs(&self.cores, set, models)
+    }
+
+    fn evaluate(
+        &self,
+        set: &Arc<Dataset>,
+        model: &[f32],
+        samples: Option<&[u32]>,
+    ) -> Result<Evaluation, aerofed::Error> {
+        Engine::evaluate(&self.cores, set, model, samples)
+    }
+}
+
+/// The same curve as on cores, but for rounding, which forty devices carry on from round to round: cores whose updates are off in the last bits differ
+/// by up to 2 points in a steep round, and by nothing in others. Seconds and joules do not depend on who computes, where no decision depends on models.
 #[test]
 fn a_run_is_the_same_but_for_rounding() {
     let Some(card) = card() else { return };
@@ -301,26 +345,41 @@ fn a_run_is_the_same_but_for_rounding() {
         let named = format!("method={method}");
         let settings = [&settings[..], &[&named]].concat();
         let scenario = Scenario::parse("", &settings).unwrap().check().unwrap();
-        let run = |on_card: bool| {
-            let mut builder = Simulation::builder(&scenario).threads(2);
-            if on_card {
-                builder = builder.engine(|network| card.engine(network));
-            }
+        let run = |builder: Builder| {
             let mut method = Method::of(&scenario).unwrap();
             let mut run = Run::new(builder.build().unwrap());
             while run.step(&mut method).unwrap().is_some() {}
             run.finish(&method)
         };
-        let (there, here) = (run(true), run(false));
+        let builder = || Simulation::builder(&scenario).threads(2);
+        let here = run(builder());
+        let there = run(builder().engine(|network| card.engine(network)));
+        let rounded: Vec<_> = (1..=3)
+            .map(|draw| {
+                run(builder().engine(move |network| {
+                    let cores = aerofed_nn::Engine::new(network, 2);
+                    Ok(Arc::new(Rounded { cores, draw }))
+                }))
+            })
+            .collect();
         assert_eq!(there.records.len(), here.records.len());
-        for (there, here) in there.records.iter().zip(&here.records) {
+        for (round, (there, here)) in there.records.iter().zip(&here.records).enumerate() {
             assert_eq!(there.clock_s, here.clock_s, "{method}");
             assert_eq!(
                 there.cumulative_energy_j, here.cumulative_energy_j,
                 "{method}"
             );
-            let off = (there.test_accuracy - here.test_accuracy).abs();
-            assert!(off < 0.01, "{method}, round {}: {off}", there.round);
+            let off = |accuracy: f64| (accuracy - here.test_accuracy).abs();
+            let rounding = rounded
+                .iter()
+                .map(|run| off(run.records[round].test_accuracy));
+            let rounding = rounding.fold(0.0, f64::max);
+            let off = off(there.test_accuracy);
+            assert!(
+                off < 0.005 + 2.0 * rounding,
+                "{method}, round {}: {off} where rounding makes {rounding}",
+                there.round
+            );
         }
     }
 }
