@@ -363,6 +363,7 @@ fn a_run_is_the_same_but_for_rounding() {
             })
             .collect();
         assert_eq!(there.records.len(), here.records.len());
+        let mut rounding = 0.0;
         for (round, (there, here)) in there.records.iter().zip(&here.records).enumerate() {
             assert_eq!(there.clock_s, here.clock_s, "{method}");
             assert_eq!(
