@@ -154,6 +154,13 @@ pub struct Sgd {
     pub adversarial_epsilon: f32,
 }
 
+impl Sgd {
+    /// Whether a step is the gradient times the step size, and nothing else.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.momentum == 0.0 && self.weight_decay == 0.0 && self.proximal == 0.0
+    }
+}
+
 impl Default for Sgd {
     fn default() -> Self {
         Sgd {

@@ -190,7 +190,7 @@ impl Mlp {
             plan: &self.plan,
             isa: self.isa,
         };
-        let weights = layout(&self.weights);
+        let weights = layout(&mut self.weights);
         let stride = width.next_multiple_of(16);
         let rows = inputs
             .chunks(GROUP * row)
@@ -239,7 +239,7 @@ impl Mlp {
             plan: &self.plan,
             isa: self.isa,
         };
-        let weights = layout(&self.weights);
+        let mut weights = layout(&mut self.weights);
         let stride = width.next_multiple_of(16);
         let rows = output_gradient
             .chunks(GROUP * width)
@@ -250,7 +250,7 @@ impl Mlp {
             for (at, (slope, value)) in slopes.iter().zip(values).enumerate() {
                 flow[at / width * stride + at % width] = slope * self.output.slope(*value);
             }
-            pass.backward(buffers, &weights, &mut self.gradient, true, true);
+            pass.backward(buffers, &mut weights, &mut self.gradient, true, None, true);
             copy_rows(&buffers.flows[0], row.next_multiple_of(16), row, to);
         }
         self.plan.export(&self.gradient, weight_gradient);
@@ -259,7 +259,7 @@ impl Mlp {
 }
 
 /// No convolutions, so nothing repacked.
-fn layout(own: &[f32]) -> Weights<'_> {
+fn layout(own: &mut [f32]) -> Weights<'_> {
     Weights {
         own,
         forward: &[],

@@ -2,14 +2,14 @@
 
 use crate::buffers::Buffers;
 use crate::isa::Isa;
-use crate::lanes::{self, ConvShape, CrossEntropy, Finish, Flow, Spreads, Strip, Value};
+use crate::lanes::{self, ConvShape, CrossEntropy, Finish, Flow, Slopes, Spreads, Strip, Value};
 use crate::plan::{After, Map, Op, Place, Plan};
 
 /// The weights as the kernels read them.
 #[derive(Debug)]
 pub(crate) struct Weights<'a> {
     /// In the engine's layout.
-    pub(crate) own: &'a [f32],
+    pub(crate) own: &'a mut [f32],
     /// Convolution weights repacked for the forward pass, one vector per operation.
     pub(crate) forward: &'a [Vec<f32>],
     /// The same for the backward pass.
@@ -114,13 +114,15 @@ impl Pass<'_> {
     /// Runs the gradient back through the layers.
     ///
     /// `gradient` is in the engine's layout: weights of dense layers are set, or added to with `add`; all else
-    /// is added to. The gradient of the input map is found only if `to_input`.
+    /// is added to. With `descend`, a learning rate, weights of dense layers move at once, and have no gradient afterwards.
+    /// The gradient of the input map is found only if `to_input`.
     pub(crate) fn backward(
         &self,
         buffers: &mut Buffers,
-        weights: &Weights,
+        weights: &mut Weights,
         gradient: &mut [f32],
         add: bool,
+        descend: Option<f32>,
         to_input: bool,
     ) {
         let (isa, samples) = (self.isa, buffers.samples);
@@ -135,20 +137,31 @@ impl Pass<'_> {
                     if *relu {
                         stop_dead(&mut flow[..samples * stride], &buffers.maps[index + 1]);
                     }
-                    let rows = &mut gradient[place.weights.clone()];
+                    let rows = &mut weights.own[place.weights.clone()];
+                    if wanted {
+                        let to = &mut before[index];
+                        lanes::dense_input_grad(isa, samples, *shape, flow, rows, to);
+                    }
                     let input = &buffers.maps[index];
-                    lanes::dense_weight_grad(isa, samples, *shape, input, flow, add, rows);
+                    let kept = &mut gradient[place.weights.clone()];
+                    let slopes = match descend {
+                        Some(learning_rate) => Slopes::Descend {
+                            weights: rows,
+                            so_far: add.then_some(kept),
+                            learning_rate,
+                        },
+                        None => Slopes::Keep {
+                            gradient: kept,
+                            add,
+                        },
+                    };
+                    lanes::dense_weight_grad(isa, samples, *shape, input, flow, slopes);
                     let biases = &mut gradient[place.biases.clone()];
                     for row in flow.chunks_exact(stride).take(samples) {
                         biases
                             .iter_mut()
                             .zip(row)
                             .for_each(|(sum, flow)| *sum += flow);
-                    }
-                    if wanted {
-                        let rows = &weights.own[place.weights.clone()];
-                        let to = &mut before[index];
-                        lanes::dense_input_grad(isa, samples, *shape, flow, rows, to);
                     }
                 }
                 Op::Pool(pool) if wanted => {

@@ -2,10 +2,11 @@
 
 use crate::buffers::{Aligned, Buffers};
 use crate::isa::Isa;
-use crate::job::{Examples, Inputs, Job, Update};
+use crate::job::{Examples, Inputs, Job, Sgd, Update};
 use crate::lanes::{self, GROUP, Step, Value};
 use crate::pass::{Pass, Weights};
 use crate::plan::{Map, Op, Plan};
+use std::ops::Range;
 
 /// Everything a thread needs, allocated once.
 #[derive(Debug)]
@@ -89,16 +90,9 @@ impl Worker {
         }
         let (mut losses, mut steps) = (0.0, 0u32);
         for batch in job.order.chunks(job.batch_size) {
-            losses += self.gradient(plan, examples, batch, job.sgd.adversarial_epsilon);
+            losses += self.gradient(plan, examples, batch, &job.sgd);
             steps += 1;
-            let step = Step {
-                sgd: job.sgd,
-                weights: &mut self.weights,
-                gradient: &self.gradient,
-                velocity: &mut self.velocity,
-                start: &self.start,
-            };
-            lanes::descend(self.isa, step);
+            self.descend(plan, job.sgd);
         }
         weights.resize(job.start.len(), 0.0);
         plan.export(&self.weights, &mut weights);
@@ -108,8 +102,34 @@ impl Worker {
         }
     }
 
-    /// Leaves the gradient of the mean loss over a batch in `self.gradient` and returns that loss.
-    fn gradient(&mut self, plan: &Plan, examples: &Examples, batch: &[u32], epsilon: f32) -> f64 {
+    /// Moves the weights by the gradient, but those that [`gradient`](Self::gradient) has moved.
+    fn descend(&mut self, plan: &Plan, sgd: Sgd) {
+        let mut step = |range: Range<usize>| {
+            let step = Step {
+                sgd,
+                weights: &mut self.weights[range.clone()],
+                gradient: &self.gradient[range.clone()],
+                velocity: &mut self.velocity,
+                start: &self.start,
+            };
+            lanes::descend(self.isa, step);
+        };
+        if !sgd.is_plain() {
+            return step(0..plan.parameters);
+        }
+        for op in &plan.ops {
+            match op {
+                Op::Conv { place, .. } => step(place.weights.start..place.biases.end),
+                Op::Dense { place, .. } => step(place.biases.clone()),
+                Op::Pool(_) | Op::Relu | Op::Flatten => {}
+            }
+        }
+    }
+
+    /// Leaves the gradient of the mean loss over a batch in `self.gradient` and returns that loss. With plain steps the weights of dense layers have
+    /// moved instead.
+    fn gradient(&mut self, plan: &Plan, examples: &Examples, batch: &[u32], sgd: &Sgd) -> f64 {
+        let epsilon = sgd.adversarial_epsilon;
         let adversarial = epsilon > 0.0;
         self.pack(plan, true, adversarial);
         for op in &plan.ops {
@@ -125,8 +145,8 @@ impl Worker {
             plan,
             isa: self.isa,
         };
-        let weights = Weights {
-            own: &self.weights,
+        let mut weights = Weights {
+            own: &mut self.weights,
             forward: &self.forward,
             backward: &self.backward,
         };
@@ -153,7 +173,9 @@ impl Worker {
                     .iter()
                     .map(|l| f64::from(*l))
                     .sum::<f64>();
-                pass.backward(buffers, &weights, gradient, add, attack);
+                let last = rest.is_empty() && !attack && sgd.is_plain();
+                let descend = last.then_some(sgd.learning_rate);
+                pass.backward(buffers, &mut weights, gradient, add, descend, attack);
                 add = true;
                 if !attack {
                     break;
@@ -181,8 +203,8 @@ impl Worker {
             plan,
             isa: self.isa,
         };
-        let weights = Weights {
-            own: &self.weights,
+        let mut weights = Weights {
+            own: &mut self.weights,
             forward: &self.forward,
             backward: &self.backward,
         };
@@ -201,7 +223,7 @@ impl Worker {
             };
             pass.cross_entropy(buffers, labels, 1.0);
             if wanted == Wanted::InputGradient {
-                pass.backward(buffers, &weights, &mut self.gradient, true, true);
+                pass.backward(buffers, &mut weights, &mut self.gradient, true, None, true);
             }
             visit(Outcome {
                 first,

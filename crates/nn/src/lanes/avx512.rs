@@ -76,6 +76,11 @@ impl Simd for Avx512 {
         _mm256_storeu_ps(high, _mm512_extractf32x8_ps::<1>(value));
     }
     #[inline(always)]
+    unsafe fn slide<const BY: i32>(low: __m512, high: __m512) -> __m512 {
+        let (low, high) = (_mm512_castps_si512(low), _mm512_castps_si512(high));
+        _mm512_castsi512_ps(_mm512_alignr_epi32::<BY>(high, low))
+    }
+    #[inline(always)]
     #[allow(clippy::pointers_in_nomem_asm_block)] // nothing is read there
     fn opaque(mut pointer: *const f32) -> *const f32 {
         // SAFETY: no instruction at all.

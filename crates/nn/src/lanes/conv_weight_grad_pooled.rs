@@ -53,6 +53,9 @@ pub(crate) fn conv_weight_grad_pooled(
         after,
         masks,
         rows: rows.start / 2..rows.end / 2,
+        slides: samples == 10
+            && shape.kernel > 3
+            && input.len() >= shape.input.positions() * samples + 2 * SLACK,
         gradient,
     };
     simd::run(isa, task);
@@ -67,6 +70,8 @@ struct PooledWeightGrad<'a> {
     masks: &'a [u8],
     /// Of windows.
     rows: Range<usize>,
+    /// Whether vectors that would cross cache lines are put together from two that do not.
+    slides: bool,
     gradient: &'a mut [f32],
 }
 
@@ -87,19 +92,9 @@ impl Task for PooledWeightGrad<'_> {
         for (filter, count) in split(self.shape.filters, tile_filters(self.shape.kernel)) {
             // SAFETY: the caller vouches for the instruction set; `conv_weight_grad_pooled` checked the lengths.
             unsafe {
-                match (self.shape.kernel, count) {
-                    (1, 1) => self.filters::<S, 1, 1, 1>(filter),
-                    (1, _) => self.filters::<S, 1, 2, 2>(filter),
-                    (2, 1) => self.filters::<S, 2, 1, 2>(filter),
-                    (2, _) => self.filters::<S, 2, 2, 4>(filter),
-                    (3, 1) => self.filters::<S, 3, 1, 3>(filter),
-                    (3, _) => self.filters::<S, 3, 2, 6>(filter),
-                    (4, 1) => self.filters::<S, 4, 1, 1>(filter),
-                    (4, 2) => self.filters::<S, 4, 2, 2>(filter),
-                    (4, _) => self.filters::<S, 4, 3, 3>(filter),
-                    (_, 1) => self.filters::<S, 5, 1, 1>(filter),
-                    (_, 2) => self.filters::<S, 5, 2, 2>(filter),
-                    (_, _) => self.filters::<S, 5, 3, 3>(filter),
+                match self.slides {
+                    true => self.kernel::<S, true>(filter, count),
+                    false => self.kernel::<S, false>(filter, count),
                 }
             }
         }
@@ -107,9 +102,37 @@ impl Task for PooledWeightGrad<'_> {
 }
 
 impl PooledWeightGrad<'_> {
+    /// Filters of a register tile. Small kernels have fewer loads that cross, and nothing to gain from `SLIDES`.
+    #[inline(always)]
+    unsafe fn kernel<S: Simd, const SLIDES: bool>(&mut self, filter: usize, count: usize) {
+        // SAFETY: as in `run`.
+        unsafe {
+            match (self.shape.kernel, count) {
+                (1, 1) => self.filters::<S, false, 1, 1, 1>(filter),
+                (1, _) => self.filters::<S, false, 1, 2, 2>(filter),
+                (2, 1) => self.filters::<S, false, 2, 1, 2>(filter),
+                (2, _) => self.filters::<S, false, 2, 2, 4>(filter),
+                (3, 1) => self.filters::<S, false, 3, 1, 3>(filter),
+                (3, _) => self.filters::<S, false, 3, 2, 6>(filter),
+                (4, 1) => self.filters::<S, SLIDES, 4, 1, 1>(filter),
+                (4, 2) => self.filters::<S, SLIDES, 4, 2, 2>(filter),
+                (4, _) => self.filters::<S, SLIDES, 4, 3, 3>(filter),
+                (_, 1) => self.filters::<S, SLIDES, 5, 1, 1>(filter),
+                (_, 2) => self.filters::<S, SLIDES, 5, 2, 2>(filter),
+                (_, _) => self.filters::<S, SLIDES, 5, 3, 3>(filter),
+            }
+        }
+    }
+
     /// All weights of `F` filters with a kernel of side `K`, `N / F` rows of it at a time.
     #[inline(always)]
-    unsafe fn filters<S: Simd, const K: usize, const F: usize, const N: usize>(
+    unsafe fn filters<
+        S: Simd,
+        const SLIDES: bool,
+        const K: usize,
+        const F: usize,
+        const N: usize,
+    >(
         &mut self,
         filter: usize,
     ) {
@@ -121,7 +144,7 @@ impl PooledWeightGrad<'_> {
                 let first = channel * shape.input.plane() + ky * shape.input.row();
                 // SAFETY: as in `run`; a window at an even place reaches `K + 1` rows and columns of the input.
                 let sums = unsafe {
-                    let operands: Operands<K, F, N> = Operands {
+                    let operands: Operands<SLIDES, K, F, N> = Operands {
                         input: self.input.as_ptr().add(first * samples),
                         row: shape.input.row() * samples,
                         right: shape.input.column(1) * samples,
@@ -154,7 +177,7 @@ impl PooledWeightGrad<'_> {
 }
 
 /// Where the operands of a register tile lie.
-struct Operands<const K: usize, const F: usize, const N: usize> {
+struct Operands<const SLIDES: bool, const K: usize, const F: usize, const N: usize> {
     input: *const f32,
     /// From one row to the next.
     row: usize,
@@ -168,7 +191,38 @@ struct Operands<const K: usize, const F: usize, const N: usize> {
     mask_plane: usize,
 }
 
-impl<S: Simd, const K: usize, const F: usize, const N: usize> Visit<S> for Operands<K, F, N> {
+impl<const SLIDES: bool, const K: usize, const F: usize, const N: usize> Operands<SLIDES, K, F, N> {
+    /// A column of the input, so many rows below `upper`; `JOINED`, with that two rows of windows on.
+    ///
+    /// # Safety
+    /// As for [`Visit::vector`].
+    #[inline(always)]
+    unsafe fn input<S: Simd, const JOINED: bool>(
+        &self,
+        upper: *const f32,
+        column: usize,
+        down: usize,
+    ) -> S::V {
+        // SAFETY: the caller vouches for the place; `PooledWeightGrad` slides only where there are values behind the last row.
+        unsafe {
+            let start = upper.add(column % 2 * self.right + down * self.row);
+            if JOINED {
+                let at = start.add(column / 2 * self.samples);
+                return S::load_two(at, at.add(2 * self.row));
+            }
+            match (SLIDES, column / 2) {
+                (false, columns) => S::load(start.add(columns * self.samples)),
+                (true, 0) => S::load(start),
+                (true, 1) => S::slide::<10>(S::load(start), S::load(start.add(16))),
+                (true, _) => S::slide::<4>(S::load(start.add(16)), S::load(start.add(32))),
+            }
+        }
+    }
+}
+
+impl<S: Simd, const SLIDES: bool, const K: usize, const F: usize, const N: usize> Visit<S>
+    for Operands<SLIDES, K, F, N>
+{
     type Sums = [[S::V; K]; N];
 
     #[inline(always)]
@@ -206,19 +260,11 @@ impl<S: Simd, const K: usize, const F: usize, const N: usize> Visit<S> for Opera
             }
             // Pointers that follow from one another are all kept where the compiler sees it: too many.
             let upper = S::opaque(self.input.add(2 * row * self.row + offset));
-            let load = |column: usize, down: usize| {
-                let at = column / 2 * self.samples + column % 2 * self.right + down * self.row;
-                let at = upper.add(at);
-                match JOINED {
-                    true => S::load_two(at, at.add(2 * self.row)),
-                    false => S::load(at),
-                }
-            };
             let mut left = [S::splat(0.0); N];
             for column in 0..K + 1 {
-                let mut above = load(column, 0);
+                let mut above = self.input::<S, JOINED>(upper, column, 0);
                 for ky in 0..rows {
-                    let below = load(column, ky + 1);
+                    let below = self.input::<S, JOINED>(upper, column, ky + 1);
                     for f in 0..F {
                         let n = f * rows + ky;
                         let seen = S::select(lower[f], below, above);

@@ -144,16 +144,35 @@ impl Forward<'_> {
     }
 }
 
-/// `gradient (+)= flow x input`; `add` says whether there is a sum so far.
+/// What becomes of a gradient.
+pub(crate) enum Slopes<'a> {
+    /// It is kept here: set, or added to where `add` says that there is a sum so far.
+    Keep { gradient: &'a mut [f32], add: bool },
+    /// The weights are moved by it at once, so that it never goes through memory: `weights -= learning_rate x (so far + flow x input)`.
+    Descend {
+        weights: &'a mut [f32],
+        so_far: Option<&'a [f32]>,
+        learning_rate: f32,
+    },
+}
+
+/// `flow x input`.
 pub(crate) fn dense_weight_grad(
     isa: Isa,
     samples: usize,
     shape: DenseShape,
     input: &[f32],
     flow: &[f32],
-    add: bool,
-    gradient: &mut [f32],
+    slopes: Slopes,
 ) {
+    let (product, add, descend) = match slopes {
+        Slopes::Keep { gradient, add } => (gradient, add, None),
+        Slopes::Descend {
+            weights,
+            so_far,
+            learning_rate,
+        } => (weights, false, Some((learning_rate, so_far))),
+    };
     let task = Product {
         left: flow,
         left_row: 1,
@@ -163,7 +182,8 @@ pub(crate) fn dense_weight_grad(
         rows: shape.outputs,
         stride: shape.stride(),
         add,
-        product: gradient,
+        descend,
+        product,
     };
     task.check();
     simd::run(isa, task);
@@ -187,6 +207,7 @@ pub(crate) fn dense_input_grad(
         rows: samples,
         stride: shape.stride(),
         add: false,
+        descend: None,
         product: gradient,
     };
     task.check();
@@ -203,6 +224,8 @@ struct Product<'a> {
     rows: usize,
     stride: usize,
     add: bool,
+    /// The product is taken from what is there, times a learning rate; with it what is added to the product before.
+    descend: Option<(f32, Option<&'a [f32]>)>,
     product: &'a mut [f32],
 }
 
@@ -240,6 +263,9 @@ impl Product<'_> {
         assert!(self.stride.is_multiple_of(16) && self.left.len() > last);
         assert!(self.right.len() >= self.terms * self.stride);
         assert!(self.product.len() >= self.rows * self.stride);
+        if let Some((_, Some(so_far))) = self.descend {
+            assert!(so_far.len() >= self.rows * self.stride);
+        }
     }
 
     /// `R` rows x `C` vectors, summed over the terms in order.
@@ -254,10 +280,16 @@ impl Product<'_> {
         unsafe {
             let product = self.product.as_mut_ptr().add(start * stride + column);
             let mut sums = [[S::splat(0.0); C]; R];
-            if self.add {
+            let so_far = match self.descend {
+                Some((_, so_far)) => {
+                    so_far.map(|so_far| so_far.as_ptr().add(start * stride + column))
+                }
+                None => self.add.then_some(product.cast_const()),
+            };
+            if let Some(so_far) = so_far {
                 for r in 0..R {
                     for c in 0..C {
-                        sums[r][c] = S::load(product.add(r * stride + c * S::LANES));
+                        sums[r][c] = S::load(so_far.add(r * stride + c * S::LANES));
                     }
                 }
             }
@@ -280,7 +312,12 @@ impl Product<'_> {
             }
             for r in 0..R {
                 for c in 0..C {
-                    S::store(product.add(r * stride + c * S::LANES), sums[r][c]);
+                    let at = product.add(r * stride + c * S::LANES);
+                    let value = match self.descend {
+                        Some((rate, _)) => S::sub(S::load(at), S::mul(S::splat(rate), sums[r][c])),
+                        None => sums[r][c],
+                    };
+                    S::store(at, value);
                 }
             }
         }

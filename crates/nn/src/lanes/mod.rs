@@ -34,7 +34,7 @@ pub(crate) use conv_forward::{Finish, conv_forward, scratch_values};
 pub(crate) use conv_input_grad::conv_input_grad;
 pub(crate) use conv_weight_grad::{Spreads, conv_weight_grad};
 pub(crate) use conv_weight_grad_pooled::{conv_weight_grad_pooled, selects_winners};
-pub(crate) use dense::{DenseShape, dense_forward, dense_input_grad, dense_weight_grad};
+pub(crate) use dense::{DenseShape, Slopes, dense_forward, dense_input_grad, dense_weight_grad};
 pub(crate) use flatten::{flatten, flatten_grad};
 pub(crate) use gather::{Value, gather_rows, gather_samples};
 pub(crate) use peak::multiply_adds;
@@ -81,11 +81,11 @@ pub(crate) struct MapLayout {
 }
 
 impl MapLayout {
-    /// Positions from one row to the next.
+    /// Positions from one row to the next. Columns apart by parity begin at multiples of 8: with an even number of samples on cache lines.
     pub(crate) fn row(&self) -> usize {
         let columns = self.width + 2 * self.halo;
         match self.parity {
-            true => columns.next_multiple_of(2),
+            true => columns.next_multiple_of(16),
             false => columns,
         }
     }

@@ -53,6 +53,11 @@ pub(crate) trait Simd: Copy {
         // SAFETY: the caller keeps the trait's contract.
         unsafe { Self::store(low, value) }
     }
+    /// The values from `BY` on of two vectors that follow each other; 16 lanes, as [`load_two`](Self::load_two).
+    #[inline(always)]
+    unsafe fn slide<const BY: i32>(low: Self::V, _high: Self::V) -> Self::V {
+        low
+    }
     /// The same pointer, of which the compiler does not see where it comes from.
     #[inline(always)]
     fn opaque(pointer: *const f32) -> *const f32 {

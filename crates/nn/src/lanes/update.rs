@@ -33,7 +33,7 @@ impl Task for Step<'_> {
             proximal,
             ..
         } = self.sgd;
-        if momentum == 0.0 && weight_decay == 0.0 && proximal == 0.0 {
+        if self.sgd.is_plain() {
             for (weight, slope) in self.weights.iter_mut().zip(self.gradient) {
                 *weight -= learning_rate * slope;
             }
