@@ -3,7 +3,8 @@
 //! `cargo run --release -p aerofed-experiment --example draw_flights > experiments/flights.toml`, then `aerofed reproduce flights --scale paper`
 //!
 //! Another number as argument draws others: the rule that decides about flights was tuned on those of 1, 2 and 3, and those
-//! of 20 are printed unless told otherwise. Nothing was drawn again because of what came out. All models are logistic regressions, and the
+//! of 20 are printed unless told otherwise. `draw_flights 20 crowds > experiments/crowds.toml`: devices stand in three halls, three quarters of them in one,
+//! instead of anywhere. Nothing was drawn again because of what came out. All models are logistic regressions, and the
 //! target is 80 % everywhere: that was settled before those of 20 were run, so that a set takes minutes.
 #![allow(clippy::print_stdout, reason = "an example")]
 
@@ -15,12 +16,37 @@ const FAULTS: u64 = 4;
 /// What the file holds.
 const SHOWN: u64 = 20;
 
-const HEAD: &str = r#"# Flights that pay: 20 random faults in five random worlds, short and long trainings. Do UAVs move when that pays, and stay when it does not?
-# Made by `cargo run --release -p aerofed-experiment --example draw_flights`.
+/// Where the devices of a set are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Places {
+    Anywhere,
+    Crowds,
+}
 
-name = "flights"
-title = "Flights that pay"
-caption = """Five worlds drawn at random (area, fleet, bandwidths, processors, mobility, labels), in each four faults (a UAV is lost, leaves for good, or leaves to charge). CEHFed with logistic regression,
+impl Places {
+    /// Name and title of the experiment, and what is drawn.
+    fn words(self) -> [&'static str; 3] {
+        match self {
+            Self::Anywhere => [
+                "flights",
+                "Flights that pay",
+                "area, fleet, bandwidths, processors, mobility, labels",
+            ],
+            Self::Crowds => [
+                "crowds",
+                "Flights that pay, where devices stand in crowds",
+                "fleet, bandwidths, processors, labels; three halls, three quarters of the devices in one",
+            ],
+        }
+    }
+}
+
+const HEAD: &str = r#"# TITLE: 20 random faults in five random worlds, short and long trainings. Do UAVs move when that pays, and stay when it does not?
+# Made by `cargo run --release -p aerofed-experiment --example draw_flights -- 20 NAME`.
+
+name = "NAME"
+title = "TITLE"
+caption = """Five worlds drawn at random (DRAWN), in each four faults (a UAV is lost, leaves for good, or leaves to charge). CEHFed with logistic regression,
 whose UAVs move if that is worth it ('worthwhile', while the others go on), after every change ('always', and everybody waits), or never. Short trainings have learning rate 0.05, long ones 0.001; mean test accuracy of three rounds."""
 methods = [
     "worthwhile=cehfed",
@@ -82,15 +108,24 @@ best_of = ["always", "never"]
 
 fn main() {
     let seed = std::env::args().nth(1).and_then(|text| text.parse().ok());
-    print!("{}", draw(seed.unwrap_or(SHOWN)));
+    let places = match std::env::args().nth(2).as_deref() {
+        Some("crowds") => Places::Crowds,
+        _ => Places::Anywhere,
+    };
+    print!("{}", draw(seed.unwrap_or(SHOWN), places));
 }
 
 /// The experiment of a number, as a file.
-pub(crate) fn draw(seed: u64) -> String {
-    let mut text = String::from(HEAD);
+pub(crate) fn draw(seed: u64, places: Places) -> String {
+    let [name, title, drawn] = places.words();
+    let mut text = HEAD.replace("NAME", name);
+    text = text.replace("TITLE", title).replace("DRAWN", drawn);
     for world in 0..WORLDS {
         let mut rng = stream(seed, Stream::Sweep, world, 0);
-        let (settings, uavs) = draw_world(&mut rng);
+        let (settings, uavs) = match places {
+            Places::Anywhere => draw_world(&mut rng),
+            Places::Crowds => draw_crowd(&mut rng),
+        };
         for place in 1..=FAULTS {
             let mut rng = stream(seed, Stream::Sweep, world, place);
             let (name, fault) = draw_fault(uavs, &mut rng);
@@ -131,11 +166,7 @@ fn draw_world(rng: &mut Random) -> (Vec<String>, u32) {
             side_m / 12.0
         ),
     };
-    let labels = match rng.random_range(0..3) {
-        0 => "data.partition.kind=noniid_a",
-        1 => "data.partition.kind=noniid_b",
-        _ => "data.partition={kind=\"dirichlet\", alpha=0.3}",
-    };
+    let labels = draw_labels(rng);
     let settings = vec![
         format!("area={{width_m={side_m:.0}, height_m={side_m:.0}}}"),
         format!("devices.count={}", rng.random_range(60..=200)),
@@ -153,6 +184,48 @@ fn draw_world(rng: &mut Random) -> (Vec<String>, u32) {
         format!("uavs.bandwidth_down_hz=[{}, {}]", up(20e6), up(100e6)),
         format!("radio.uav_link_bandwidth_hz={}", up(2e6)),
         mobility,
+        labels.into(),
+    ];
+    (settings, uavs)
+}
+
+fn draw_labels(rng: &mut Random) -> &'static str {
+    match rng.random_range(0..3) {
+        0 => "data.partition.kind=noniid_a",
+        1 => "data.partition.kind=noniid_b",
+        _ => "data.partition={kind=\"dirichlet\", alpha=0.3}",
+    }
+}
+
+/// The three halls of the scenario `shelters` with another fleet, other devices and other radios.
+fn draw_crowd(rng: &mut Random) -> (Vec<String>, u32) {
+    let uavs = rng.random_range(3..=5);
+    let bandwidth = over(rng, 0.0003, 0.03);
+    let processors = over(rng, 0.02, 1.0);
+    let up = |hz: f64| format!("{:.0}", hz * bandwidth);
+    let labels = draw_labels(rng);
+    let settings = vec![
+        "area={width_m=5000, height_m=5000}".into(),
+        format!("devices.count={}", rng.random_range(60..=200)),
+        "devices.positions=shelters".into(),
+        format!(
+            "devices.cpu_hz=[{:.0}, {:.0}]",
+            1e9 * processors,
+            1e10 * processors
+        ),
+        format!("uavs.count={uavs}"),
+        "uavs.layout.kind=coverage".into(),
+        format!(
+            "uavs.coverage_radius_m={:.0}",
+            rng.random_range(500.0..900.0)
+        ),
+        format!("uavs.speed_mps={:.0}", rng.random_range(10.0..30.0)),
+        format!("uavs.battery_j={:.0}", over(rng, 5e5, 2e6)),
+        format!("uavs.recharge_w={:.0}", over(rng, 200.0, 2e3)),
+        format!("uavs.bandwidth_up_hz=[{}, {}]", up(20e6), up(100e6)),
+        format!("uavs.bandwidth_down_hz=[{}, {}]", up(20e6), up(100e6)),
+        format!("radio.uav_link_bandwidth_hz={}", up(2e6)),
+        "mobility.kind=static".into(),
         labels.into(),
     ];
     (settings, uavs)

@@ -7,13 +7,17 @@ mod compare;
 #[allow(dead_code, reason = "its main prints")]
 mod draw_flights;
 
+use draw_flights::Places;
+
 #[test]
 fn the_short_example_runs() {
     compare::main().unwrap();
 }
 
 #[test]
-fn the_experiment_about_flights_is_as_it_was_drawn() {
-    let text = aerofed_experiment::built_in::named("flights").unwrap();
-    assert!(draw_flights::draw(20) == text, "draw it again");
+fn the_experiments_about_flights_are_as_they_were_drawn() {
+    for (name, places) in [("flights", Places::Anywhere), ("crowds", Places::Crowds)] {
+        let text = aerofed_experiment::built_in::named(name).unwrap();
+        assert!(draw_flights::draw(20, places) == text, "draw {name} again");
+    }
 }
