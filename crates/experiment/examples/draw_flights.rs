@@ -8,6 +8,8 @@
 //! target is 80 % everywhere: that was settled before those of 20 were run, so that a set takes minutes.
 #![allow(clippy::print_stdout, reason = "an example")]
 
+use std::ops::RangeInclusive;
+
 use aerofed::seed::{Random, Stream, stream};
 use rand::RngExt;
 
@@ -21,6 +23,7 @@ const SHOWN: u64 = 20;
 pub(crate) enum Places {
     Anywhere,
     Crowds,
+    Few,
 }
 
 impl Places {
@@ -36,6 +39,11 @@ impl Places {
                 "crowds",
                 "Flights that pay, where devices stand in crowds",
                 "fleet, bandwidths, processors, labels; three halls, three quarters of the devices in one",
+            ],
+            Self::Few => [
+                "few",
+                "Flights that pay, where there are fewer UAVs than it takes",
+                "fleet of two or three, bandwidths, processors, labels; three halls, three quarters of the devices in one",
             ],
         }
     }
@@ -110,6 +118,7 @@ fn main() {
     let seed = std::env::args().nth(1).and_then(|text| text.parse().ok());
     let places = match std::env::args().nth(2).as_deref() {
         Some("crowds") => Places::Crowds,
+        Some("few") => Places::Few,
         _ => Places::Anywhere,
     };
     print!("{}", draw(seed.unwrap_or(SHOWN), places));
@@ -124,7 +133,8 @@ pub(crate) fn draw(seed: u64, places: Places) -> String {
         let mut rng = stream(seed, Stream::Sweep, world, 0);
         let (settings, uavs) = match places {
             Places::Anywhere => draw_world(&mut rng),
-            Places::Crowds => draw_crowd(&mut rng),
+            Places::Crowds => draw_crowd(3..=5, &mut rng),
+            Places::Few => draw_crowd(2..=3, &mut rng),
         };
         for place in 1..=FAULTS {
             let mut rng = stream(seed, Stream::Sweep, world, place);
@@ -198,8 +208,8 @@ fn draw_labels(rng: &mut Random) -> &'static str {
 }
 
 /// The three halls of the scenario `shelters` with another fleet, other devices and other radios.
-fn draw_crowd(rng: &mut Random) -> (Vec<String>, u32) {
-    let uavs = rng.random_range(3..=5);
+fn draw_crowd(fleets: RangeInclusive<u32>, rng: &mut Random) -> (Vec<String>, u32) {
+    let uavs = rng.random_range(fleets);
     let bandwidth = over(rng, 0.0003, 0.03);
     let processors = over(rng, 0.02, 1.0);
     let up = |hz: f64| format!("{:.0}", hz * bandwidth);
