@@ -91,6 +91,8 @@ pub struct Simulation {
     network: Option<Network>,
     /// What tells the data from others; none for data that cannot change.
     data_checksum: Option<[u8; 32]>,
+    /// The name of the engine; none where no engine of ours trains.
+    trained_on: Option<String>,
     threads: usize,
 }
 

@@ -16,7 +16,7 @@ pub const ALL: &[BuiltIn] = built_in![
 ];
 
 /// What the paper does not ask.
-pub const BEYOND: &[BuiltIn] = built_in!["physics", "worlds", "flights", "crowds"];
+pub const BEYOND: &[BuiltIn] = built_in!["physics", "worlds", "flights", "crowds", "few"];
 
 /// All of them: the paper's first.
 pub fn every() -> impl Iterator<Item = &'static BuiltIn> {

@@ -16,7 +16,11 @@ fn the_short_example_runs() {
 
 #[test]
 fn the_experiments_about_flights_are_as_they_were_drawn() {
-    for (name, places) in [("flights", Places::Anywhere), ("crowds", Places::Crowds)] {
+    for (name, places) in [
+        ("flights", Places::Anywhere),
+        ("crowds", Places::Crowds),
+        ("few", Places::Few),
+    ] {
         let text = aerofed_experiment::built_in::named(name).unwrap();
         assert!(draw_flights::draw(20, places) == text, "draw {name} again");
     }

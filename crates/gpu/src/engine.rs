@@ -146,6 +146,10 @@ impl CardEngine {
 }
 
 impl Engine for CardEngine {
+    fn name(&self) -> &str {
+        self.card.name()
+    }
+
     fn network(&self) -> &Network {
         &self.network
     }

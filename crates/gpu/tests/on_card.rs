@@ -293,6 +293,10 @@ struct Rounded {
 }
 
 impl Engine for Rounded {
+    fn name(&self) -> &str {
+        "rounded"
+    }
+
     fn network(&self) -> &Network {
         self.cores.network()
     }

@@ -444,12 +444,13 @@ fn the_papers_experiments_are_listed_and_images_asked_for() {
     let place = Place::new();
     let listed = place.done(&["reproduce", "--list"]);
     let names: Vec<_> = listed.lines().map(|line| line.split(' ').next()).collect();
-    assert_eq!(names.len(), 15, "{listed}");
+    assert_eq!(names.len(), 16, "{listed}");
     assert!(names.contains(&Some("table4")), "{listed}");
     assert!(names.contains(&Some("physics")), "{listed}");
     assert!(names.contains(&Some("worlds")), "{listed}");
     assert!(names.contains(&Some("flights")), "{listed}");
     assert!(names.contains(&Some("crowds")), "{listed}");
+    assert!(names.contains(&Some("few")), "{listed}");
     let told = place.refused(&["reproduce", "phisics"]);
     assert!(told.contains("did you mean \"physics\"?"), "{told}");
     let told = place.refused(&["reproduce", "fig10", "--out", "r"]);

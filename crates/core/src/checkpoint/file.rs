@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::scenario::{Scenario, ScenarioError};
 
 /// To be raised whenever the body's layout changes.
-const FORMAT: &str = "10";
+const FORMAT: &str = "11";
 const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 const MAGIC: &str = "aerofed-checkpoint";
 const LONGEST_HEADER_BYTES: usize = 512;

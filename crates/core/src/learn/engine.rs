@@ -18,6 +18,10 @@ const MODELS_BYTES: usize = 64 << 20;
 /// Implementations must answer the same for the same calls, to the bit. A data set is the same one as long as it is behind the same `Arc`: what is
 /// uploaded may be kept.
 pub trait Engine: Send + Sync {
+    /// What it is, in a word or a few. Engines that do not answer the same to the bit have other names: a run goes on only on
+    /// one of the same name.
+    fn name(&self) -> &str;
+
     /// The network.
     fn network(&self) -> &Network;
 
@@ -88,6 +92,10 @@ pub struct Averages {
 
 /// This machine's cores.
 impl Engine for aerofed_nn::Engine {
+    fn name(&self) -> &str {
+        "cores"
+    }
+
     fn network(&self) -> &Network {
         self.network()
     }

@@ -314,6 +314,7 @@ const SUMMARY: &[Column] = &[
     Column::new("targets[].smoothed.time_s", Number, "s", "Simulated time until then"),
     Column::new("targets[].smoothed.energy_j", Number, "J", "Energy until then"),
     Column::new("wall_clock_s", Number, "s", "Real time"),
+    Column::new("trained_on", Text, "", "What trained: `cores`, or the name of a GPU; null: nobody, or parts of the caller's"),
     Column::new("threads", Integer, "", "Worker threads"),
     Column::new("version", Text, "", "The program's version"),
 ];

@@ -101,6 +101,9 @@ pub struct Summary {
     /// Real time, s.
     #[serde(deserialize_with = "number")]
     pub wall_clock_s: f64,
+    /// What trained: `cores`, or the name of a GPU. None where nobody did, or parts of the caller's.
+    #[serde(default)]
+    pub trained_on: Option<String>,
     /// Worker threads.
     pub threads: usize,
     /// The program's version.
@@ -137,6 +140,7 @@ impl Summary {
             smooth: scenario.stop.smooth,
             targets: reached(scenario, records),
             wall_clock_s: 0.0,
+            trained_on: None,
             threads: 0,
             version: crate::VERSION.into(),
         };

@@ -152,10 +152,10 @@ impl<'a> Builder<'a> {
         let threads = self
             .threads
             .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-        let (task, devices, mut evaluator, network, data_checksum) =
+        let (task, devices, mut evaluator, network, data_checksum, trained_on) =
             match (self.task, self.devices, self.evaluator) {
                 (Some(task), Some(devices), Some(evaluator)) => {
-                    (task, devices, evaluator, None, None)
+                    (task, devices, evaluator, None, None, None)
                 }
                 (task, devices, evaluator) => {
                     let data = match self.data {
@@ -174,6 +174,7 @@ impl<'a> Builder<'a> {
                         evaluator.unwrap_or(own.evaluator),
                         own.network,
                         data.checksum(),
+                        own.trained_on,
                     )
                 }
             };
@@ -235,6 +236,7 @@ impl<'a> Builder<'a> {
             cumulative_energy_j: 0.0,
             network,
             data_checksum,
+            trained_on,
             threads,
         })
     }
@@ -247,6 +249,8 @@ struct Learner {
     evaluator: Box<dyn Evaluator>,
     /// What the weights belong to; none where there are none.
     network: Option<Network>,
+    /// The name of the engine; none where nobody trains.
+    trained_on: Option<String>,
 }
 
 fn learner(
@@ -261,10 +265,13 @@ fn learner(
             devices: Box::new(surrogate.devices),
             evaluator: Box::new(surrogate.evaluator),
             network: None,
+            trained_on: None,
         });
     }
     let network = network_for(scenario, &data.train)?;
-    let local = LocalLearner::new(scenario, data, make_engine(network.clone())?)?;
+    let engine = make_engine(network.clone())?;
+    let trained_on = Some(engine.name().to_owned());
+    let local = LocalLearner::new(scenario, data, engine)?;
     let devices: Box<dyn Devices> = match scenario.learner {
         scenario::Learner::Sampled => Box::new(SampledDevices {
             devices: local.devices,
@@ -279,6 +286,7 @@ fn learner(
         devices,
         evaluator: Box::new(local.evaluator),
         network: Some(network),
+        trained_on,
     })
 }
 

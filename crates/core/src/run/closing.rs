@@ -71,20 +71,16 @@ impl Simulation {
             });
         }
         let energy = books.total_energy();
-        if fleet.weighs_flights(method) {
-            let cost = RoundCost {
-                seconds: work.time_s,
-                joules: work_j(&energy),
-                uavs: work
-                    .coverage
-                    .cells
-                    .iter()
-                    .filter(|cell| !cell.is_empty())
-                    .count() as f64,
-            };
-            let cost = Some(cost).filter(|_| work.merged_anything);
-            fleet.outlook.note(after.accuracy, cost);
-        }
+        let cost = work.merged_anything.then(|| RoundCost {
+            seconds: work.time_s,
+            joules: work_j(&energy),
+            uavs: work
+                .coverage
+                .cells
+                .iter()
+                .filter(|cell| !cell.is_empty())
+                .count() as f64,
+        });
         self.cumulative_energy_j += energy.spent_j();
         let selected = work.cells.iter().map(|cell| cell.devices.len()).sum();
         let uavs = books.close(&fleet.world, &work.coverage, work.cells);
@@ -110,6 +106,12 @@ impl Simulation {
             uavs,
             events: std::mem::take(&mut books.events),
         };
+        if fleet.weighs_flights(method) {
+            // As far as the run is from its end, by what ends it.
+            let accuracy = fleet.scenario.stop.target_on.accuracy(&record);
+            let target = fleet.scenario.stop.aim();
+            fleet.outlook.note(accuracy, target, cost);
+        }
         Ok(ClosedRound {
             record,
             before,

@@ -2,7 +2,8 @@
 //!
 //! The error after t rounds, 1 - A, falls about as t^-p: a straight line in logarithms, fitted to the last two thirds of the rounds. Pseudo-rounds
 //! pull p to what such curves usually have, which is all there is to go by at first. Rounds to a target follow from it; nobody looks farther
-//! ahead than 12 times as many rounds as are behind.
+//! ahead than 12 times as many rounds as are behind. A curve that levels off just short of the target says for ever that it is nearly there:
+//! a target that has been near for r rounds is taken to be at least r more away.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,9 @@ const LEAST_ERROR: f64 = 1e-3;
 /// A run that goes on has at least so many rounds to go, and is not believed to have more, relative to those behind it.
 const ROUNDS_TO_GO: [f64; 2] = [0.1, 12.0];
 
+/// A target that is at most so many rounds away is near.
+const NEAR: f64 = 8.0;
+
 /// What a round took, whoever came and went meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct RoundCost {
@@ -41,8 +45,10 @@ pub(super) struct RoundCost {
 /// The rounds behind a run, as far as its outlook depends on them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Outlook {
-    /// Validation accuracy after each round.
+    /// Accuracy after each round, of the kind that targets are judged by (`stop.target_on`).
     accuracy: Vec<f64>,
+    /// For how many rounds the target has been near.
+    near_for: usize,
     /// The last rounds in which models were merged.
     recent: Vec<RoundCost>,
     /// Who served in the last round, from where.
@@ -66,6 +72,8 @@ pub(super) struct Curve {
     pub(super) rounds: f64,
     /// Where the line is now.
     pub(super) level: f64,
+    /// For how many rounds the target has been near.
+    pub(super) near_for: f64,
 }
 
 impl Outlook {
@@ -82,9 +90,11 @@ impl Outlook {
         (self.posts, self.covered) = (posts, covered);
     }
 
-    /// A round is over; it cost something if models were merged.
-    pub(super) fn note(&mut self, accuracy: f64, cost: Option<RoundCost>) {
+    /// A round is over, and the target is not reached; it cost something if models were merged.
+    pub(super) fn note(&mut self, accuracy: f64, target: f64, cost: Option<RoundCost>) {
         self.accuracy.push(accuracy);
+        let near = self.curve().is_some_and(|curve| curve.is_near(target));
+        self.near_for = if near { self.near_for + 1 } else { 0 };
         if let Some(cost) = cost {
             self.recent.push(cost);
             let old = self.recent.len().saturating_sub(RECENT);
@@ -140,6 +150,7 @@ impl Outlook {
             slope,
             rounds,
             level: y + slope * (libm::log(rounds) - x),
+            near_for: self.near_for as f64,
         })
     }
 
@@ -151,6 +162,7 @@ impl Outlook {
                 .all(|number| number.is_finite() && *number >= 0.0)
         };
         self.accuracy.len() <= rounds
+            && self.near_for <= self.accuracy.len()
             && self.recent.len() <= RECENT
             && self.recent.iter().all(sound)
             && self.posts.iter().all(|(uav, _)| uav.index() < uavs)
@@ -162,10 +174,21 @@ impl Outlook {
 }
 
 impl Curve {
-    /// The round in which a target is reached, by this curve.
+    /// The round in which a target is reached, by this curve and by how long one has been near.
     pub(super) fn rounds_to(&self, target: f64) -> f64 {
+        let to_go = self.rounds_after(target, ROUNDS_TO_GO);
+        self.rounds + to_go.max(self.near_for)
+    }
+
+    /// Whether a target is only a few rounds away.
+    pub(super) fn is_near(&self, target: f64) -> bool {
+        self.rounds_after(target, [0.0, f64::INFINITY]) <= NEAR
+    }
+
+    /// Rounds from now to a target, within bounds relative to the rounds so far.
+    fn rounds_after(&self, target: f64, [least, most]: [f64; 2]) -> f64 {
         let factor = libm::exp((knowledge(target) - self.level) / self.slope);
-        self.rounds * (1.0 + (factor - 1.0).clamp(ROUNDS_TO_GO[0], ROUNDS_TO_GO[1]))
+        self.rounds * (factor - 1.0).clamp(least, most)
     }
 }
 
@@ -178,10 +201,13 @@ fn knowledge(accuracy: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn outlook(accuracy: &[f64]) -> Outlook {
+    /// A target that is never near.
+    const FAR: f64 = 1.0;
+
+    fn outlook(accuracy: &[f64], target: f64) -> Outlook {
         let mut outlook = Outlook::default();
         for accuracy in accuracy {
-            outlook.note(*accuracy, None);
+            outlook.note(*accuracy, target, None);
         }
         outlook
     }
@@ -189,7 +215,7 @@ mod tests {
     /// One round at 50 %, and nothing but the usual slope. At 70 % the error is 0.6 times as large: 0.6^(-1 / 0.3) = 5.49 rounds.
     #[test]
     fn after_one_round_the_usual_slope_is_all_there_is() {
-        let curve = outlook(&[0.5]).curve().unwrap();
+        let curve = outlook(&[0.5], FAR).curve().unwrap();
         assert!((curve.rounds_to(0.7) - 5.490).abs() < 1e-3, "{curve:?}");
         assert!(Outlook::default().curve().is_none());
         // It is not believed to take forever, nor to be over while it goes on.
@@ -203,10 +229,31 @@ mod tests {
         let accuracy: Vec<f64> = (1..=300)
             .map(|round| 1.0 - 1.0 / f64::from(round))
             .collect();
-        let curve = outlook(&accuracy).curve().unwrap();
+        let curve = outlook(&accuracy, FAR).curve().unwrap();
         assert!((0.95..=1.0).contains(&curve.slope), "{curve:?}");
         let rounds = curve.rounds_to(1.0 - 1.0 / 600.0);
         assert!((600.0..=630.0).contains(&rounds), "{rounds}");
+    }
+
+    /// Thirty rounds at 88 %: 88.1 % is always a few rounds away by the curve, and not believed.
+    #[test]
+    fn a_target_that_has_long_been_near_is_taken_to_be_as_far_again() {
+        let level = [0.88; 30];
+        let curve = outlook(&level, 0.881).curve().unwrap();
+        let by_the_curve = Curve {
+            near_for: 0.0,
+            ..curve
+        };
+        assert!((33.0..34.0).contains(&by_the_curve.rounds_to(0.881)));
+        let near_for = curve.near_for;
+        assert!((29.0..=30.0).contains(&near_for), "{curve:?}");
+        assert_eq!(curve.rounds_to(0.881), 30.0 + near_for);
+        // What is farther by the curve is as far as the curve says.
+        assert_eq!(curve.rounds_to(0.95), by_the_curve.rounds_to(0.95));
+        // Who falls back begins to count anew.
+        let fell = [&level[..], &[0.5; 30], &[0.87; 2]].concat();
+        let curve = outlook(&fell, 0.881).curve().unwrap();
+        assert!(curve.near_for <= 2.0, "{curve:?}");
     }
 
     #[test]
@@ -235,9 +282,9 @@ mod tests {
                 joules: 10.0,
                 uavs: 2.0,
             };
-            outlook.note(0.1, Some(cost));
+            outlook.note(0.1, FAR, Some(cost));
         }
-        outlook.note(0.1, None);
+        outlook.note(0.1, FAR, None);
         let cost = outlook.cost().unwrap();
         assert_eq!((cost.seconds, cost.joules, cost.uavs), (4.0, 10.0, 2.0));
         assert!(outlook.fits(8, 1, 0) && !outlook.fits(7, 1, 0));

@@ -26,6 +26,7 @@ pub(super) const COUNT_MAX: usize = 1 << 48;
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedRun<'a> {
     data_checksum: Option<[u8; 32]>,
+    trained_on: Cow<'a, Option<String>>,
     method: SavedMethod,
     /// What devices keep; nothing for those of the program.
     devices: Vec<u8>,
@@ -116,6 +117,7 @@ impl Simulation {
             cumulative_energy_j,
             network: _,
             data_checksum,
+            trained_on,
             threads: _,
         } = self;
         let Fleet {
@@ -148,6 +150,7 @@ impl Simulation {
         _ = ciborium::into_writer(records, &mut record_bytes);
         checkpoint::encode(&SavedRun {
             data_checksum: *data_checksum,
+            trained_on: Cow::Borrowed(trained_on),
             method: SavedMethod::new(method),
             devices: devices.save(),
             schedule: scheduler.as_ref().map(|(_, scheduler)| scheduler.save()),
@@ -178,6 +181,17 @@ impl Simulation {
             return Err(misfit(
                 "data",
                 format!("what `data.dir` {folder} holds now is not what the run began with"),
+            ));
+        }
+        if *saved.trained_on != self.trained_on {
+            let name =
+                |of: &Option<String>| of.clone().unwrap_or_else(|| "parts of the caller's".into());
+            let (then, now) = (name(&saved.trained_on), name(&self.trained_on));
+            return Err(misfit(
+                "engine",
+                format!(
+                    "it was trained on {then}, this is {now}: results would differ in the last bits (`--device` says what trains)"
+                ),
             ));
         }
         let records: Vec<RoundRecord> = ciborium::from_reader(saved.records.as_slice())

@@ -136,12 +136,14 @@ impl Run {
             fleet,
             learning,
             network,
+            trained_on,
             threads,
             ..
         } = self.simulation;
         let mut summary = Summary::new(&scenario, &method.name, &self.records, stopped_by);
         summary.parameters = learning.task.parameters;
         summary.wall_clock_s = wall_clock_s;
+        summary.trained_on = trained_on;
         summary.threads = threads;
         Outcome {
             records: self.records,

@@ -9,6 +9,9 @@
 //! t* is that of the target plus m        who never sees a class errs on all of it
 //! ```
 //!
+//! m is relative to those rounds too: classes that are covered again make the target easier. What is learnt is not forgotten at once, so a
+//! target that is near (`outlook.rs`) is not put off by a class that goes.
+//!
 //! A class counts as gone as far as less than a fifth of its samples is covered in time, 1 - (1 - s of the class) (1 - q)^R: q is how likely
 //! a device comes within reach from one round to the next, R the rounds left.
 //!
@@ -224,6 +227,11 @@ impl Stakes<'_> {
         let mut done = self.curve.rounds;
         let mut spent = Bill::default();
         let mut hovering = 0;
+        // In a few rounds nothing is forgotten.
+        let most_gone = match self.curve.is_near(self.target) {
+            true => 0.0,
+            false => f64::INFINITY,
+        };
         loop {
             while let Some((_, change, service)) = changes.next_if(|next| next.0 <= spent.seconds) {
                 match change {
@@ -236,7 +244,7 @@ impl Stakes<'_> {
             let lasts_s = (next_s - spent.seconds).max(0.0);
             let shares = cover.shares();
             let pace = libm::pow(shares.now / reference.now, PACE_EXPONENT);
-            let gone = (shares.gone - reference.gone).max(0.0);
+            let gone = (shares.gone - reference.gone).min(most_gone);
             let needed = self.curve.rounds_to(self.target + gone) - done;
             let needed_s = match cover.uavs > 0 && pace > 0.0 {
                 true => needed.max(0.0) / pace * round_s,

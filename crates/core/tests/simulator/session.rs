@@ -2,11 +2,15 @@
 
 use crate::common::light;
 use aerofed::decide::allocation::Equal;
+use aerofed::learn::Engine;
 use aerofed::run_folder::RunLog;
 use aerofed::session::{Keeping, Session};
 use aerofed::{Error, Method, Simulation, ValidScenario};
+use aerofed_data::Dataset;
+use aerofed_nn::{Evaluation, Job, Network, Update};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 fn set_up(scenario: &ValidScenario) -> Result<(Simulation, Method), Error> {
     let method = Method {
@@ -75,6 +79,82 @@ fn a_foreign_method_is_set_down_and_taken_up_under_its_own_name() {
             .unwrap()
             .is_none()
     );
+}
+
+/// Cores under another name.
+struct Renamed(aerofed_nn::Engine);
+
+impl Engine for Renamed {
+    fn name(&self) -> &str {
+        "a card"
+    }
+
+    fn network(&self) -> &Network {
+        self.0.network()
+    }
+
+    fn jobs_at_once(&self) -> usize {
+        1
+    }
+
+    fn train(&self, set: &Arc<Dataset>, jobs: &[Job]) -> Result<Vec<Update>, Error> {
+        Engine::train(&self.0, set, jobs)
+    }
+
+    fn outputs(
+        &self,
+        set: &Arc<Dataset>,
+        models: &[(&[f32], &[u32])],
+    ) -> Result<Vec<Vec<f32>>, Error> {
+        Engine::outputs(&self.0, set, models)
+    }
+
+    fn evaluate(
+        &self,
+        set: &Arc<Dataset>,
+        model: &[f32],
+        samples: Option<&[u32]>,
+    ) -> Result<Evaluation, Error> {
+        Engine::evaluate(&self.0, set, model, samples)
+    }
+}
+
+/// Its last bits are others: half a run of each would be no run of either.
+#[test]
+fn a_run_goes_on_only_on_what_it_was_trained_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let scenario = light(&["stop.max_rounds=2"]);
+    let elsewhere = |scenario: &ValidScenario| {
+        let renamed = |network| {
+            let cores = aerofed_nn::Engine::new(network, 1);
+            Ok(Arc::new(Renamed(cores)) as Arc<dyn Engine>)
+        };
+        let simulation = Simulation::builder(scenario).engine(renamed).build()?;
+        Ok((simulation, Method::of(scenario)?))
+    };
+    let here = |scenario: &ValidScenario| {
+        let simulation = Simulation::builder(scenario).threads(1).build()?;
+        Ok((simulation, Method::of(scenario)?))
+    };
+    let mut session = Session::begin(&path, &scenario, KEEPING, elsewhere).unwrap();
+    session.step().unwrap().unwrap();
+    session.set_down().unwrap();
+    drop(session);
+    let mut told = Vec::new();
+    let on_cores = Session::resume(&path, KEEPING, here, |error| told.push(error.to_string()));
+    assert!(on_cores.is_err());
+    assert!(
+        told[0].contains("trained on a card, this is cores") && told[0].contains("--device"),
+        "{told:?}"
+    );
+    finish(
+        Session::resume(&path, KEEPING, elsewhere, |_| {})
+            .unwrap()
+            .unwrap(),
+    );
+    let summary = RunLog::read_summary(&path).unwrap();
+    assert_eq!(summary.trained_on.as_deref(), Some("a card"));
 }
 
 #[test]

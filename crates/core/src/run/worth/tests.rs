@@ -29,6 +29,7 @@ fn stakes<'a>(mixes: &'a LabelMixes, weights: &'a Weights, so_far: &'a [Service]
             slope: 0.3,
             rounds: 10.0,
             level: 0.7 * libm::log(2.0),
+            near_for: 0.0,
         },
         target: 0.5,
         rounds_left: 1_000.0,
@@ -148,6 +149,37 @@ fn a_class_that_nobody_covers_weighs_heavily() {
     let reference = roaming.reference();
     let without = rounds(roaming.outcome(&[from(0.5, 1.0, 0.0)], &reference));
     assert!((without - with).abs() < 1e-3, "{without}");
+}
+
+/// Two classes of two devices each. One that was out of reach and is covered again: the error need only come down to all of it.
+#[test]
+fn a_class_that_is_covered_again_makes_the_target_easier() {
+    let outputs = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]].map(Vec::from);
+    let mixes = LabelMixes::of(&[10; 4], 2, &outputs);
+    let so_far = [from(0.5, 1.0, 0.0)];
+    let stakes = stakes(&mixes, &WEIGHTS, &so_far);
+    let reference = stakes.reference();
+    let rounds = |bill: Bill| bill.seconds / 2.0;
+    let as_before = rounds(stakes.outcome(&so_far, &reference));
+    assert!((as_before - 10.0).abs() < 1e-3, "{as_before}");
+    // At least a tenth of the rounds behind; twice the samples, so a round counts as 2^0.3.
+    let with = rounds(stakes.outcome(&[from(1.5, 2.0, 0.0)], &reference));
+    assert!((with - 1.0 / 1.2311).abs() < 1e-3, "{with}");
+}
+
+/// 2^(0.1 / 0.3) = 1.26 times the rounds behind are needed: with a few to go nothing is forgotten, with a target farther away it is.
+#[test]
+fn a_class_that_goes_does_not_put_off_a_target_that_is_near() {
+    let outputs = [[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]].map(Vec::from);
+    let mixes = LabelMixes::of(&[10; 4], 2, &outputs);
+    let so_far = [from(1.5, 2.0, 0.0)];
+    let mut stakes = stakes(&mixes, &WEIGHTS, &so_far);
+    let reference = stakes.reference();
+    stakes.curve.level = 0.9 * libm::log(2.0);
+    let rounds = |bill: Bill| bill.seconds / 2.0;
+    let without = rounds(stakes.outcome(&[from(1.0, 1.0, 0.0)], &reference));
+    // Three quarters of the samples: 0.75^0.3 = 0.91731.
+    assert!((without - 2.5992 / 0.91731).abs() < 1e-3, "{without}");
 }
 
 /// What neither reaches ends with the run.
