@@ -120,3 +120,26 @@ fn cells_side_by_side_come_to_the_same_as_in_turn() {
         assert_eq!((records, model), run(in_turn), "{method}");
     }
 }
+
+/// Validation samples can be easier than test samples: by theirs a run might seem to be over long before it is.
+#[test]
+fn how_far_a_target_is_goes_by_the_accuracy_that_it_is_judged_by() {
+    use crate::scenario::TargetOn;
+    for target_on in [TargetOn::Test, TargetOn::Validation] {
+        let settings = [
+            "model.name=logistic".to_owned(),
+            "devices.count=40".to_owned(),
+            "stop.target_accuracy=0.99".to_owned(),
+            format!("stop.target_on={}", target_on.name()),
+        ];
+        let scenario = Scenario::parse("", &settings).unwrap().check().unwrap();
+        let mut simulation = Simulation::builder(&scenario).threads(1).build().unwrap();
+        let mut method = Method::of(&scenario).unwrap();
+        let mut by_hand = outlook::Outlook::default();
+        for _ in 0..3 {
+            let record = simulation.step(&mut method).unwrap().unwrap();
+            by_hand.note(target_on.accuracy(&record), 0.99, None);
+        }
+        assert_eq!(simulation.fleet.outlook.curve(), by_hand.curve());
+    }
+}
