@@ -61,7 +61,7 @@ methods = [
     "always=cehfed:redeploy.when=on_change:redeploy.wait=true",
     "never=cehfed:redeploy.method=none",
 ]
-seeds = 5
+seeds = 20
 
 [scenario]
 model.name = "logistic"

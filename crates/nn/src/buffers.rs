@@ -87,11 +87,8 @@ impl Buffers {
                         After::Relu => 2 * outputs,
                         After::PoolRelu => 8 * outputs,
                     };
-                    if pooled {
-                        let held = match lanes::selects_winners(isa, shape) {
-                            true => 1,
-                            false => shape.filters * rows / 2,
-                        };
+                    if pooled && !lanes::selects_winners(isa, shape) {
+                        let held = shape.filters * rows / 2;
                         windows = windows.max(held * 4 * cut.padded() + SLACK);
                     }
                 }

@@ -244,7 +244,7 @@ impl Pass<'_> {
             };
             let flow = &mut *buffers.strip;
             let windows = &mut *buffers.windows;
-            let keep_windows = pooled && !selects;
+            let kept = (pooled && !selects).then_some(&mut *windows);
             let spread = (wanted || !pooled).then_some(&mut *flow);
             let after = &behind[0];
             lanes::spread_gradient(
@@ -256,8 +256,7 @@ impl Pass<'_> {
                 rows.clone(),
                 spread,
                 strip,
-                windows,
-                keep_windows,
+                kept,
                 biases,
             );
             let input = &buffers.maps[index];

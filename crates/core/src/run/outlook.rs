@@ -3,7 +3,7 @@
 //! The error after t rounds, 1 - A, falls about as t^-p: a straight line in logarithms, fitted to the last two thirds of the rounds. Pseudo-rounds
 //! pull p to what such curves usually have, which is all there is to go by at first. Rounds to a target follow from it; nobody looks farther
 //! ahead than 12 times as many rounds as are behind. A curve that levels off just short of the target says for ever that it is nearly there:
-//! a target that has been near for r rounds is taken to be at least r more away.
+//! a target that has been near for r rounds is taken to be at least r more away, unless what is missing is covered again.
 
 use serde::{Deserialize, Serialize};
 
@@ -102,10 +102,16 @@ impl Outlook {
         }
     }
 
-    /// Whether flights that did not follow a change are weighed again: after 1, 2, 4, 8, .. rounds, when the curve says more.
+    /// Whether flights that did not follow a change are weighed again, when the curve says more: after 1 to 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, .. rounds.
+    /// A run that hangs just below the target waits a quarter longer than it would have to at most.
     pub(super) fn asks_again_in(&self, round: usize) -> bool {
-        let since = self.stayed_since.map(|since| round.saturating_sub(since));
-        since.is_some_and(usize::is_power_of_two)
+        let Some(since) = self.stayed_since.map(|since| round.saturating_sub(since)) else {
+            return false;
+        };
+        let step = |log: u32| 1 << log.saturating_sub(2);
+        since
+            .checked_ilog2()
+            .is_some_and(|log| since.is_multiple_of(step(log)))
     }
 
     /// What a round takes, of the last ones; none before the first.
@@ -174,10 +180,17 @@ impl Outlook {
 }
 
 impl Curve {
-    /// The round in which a target is reached, by this curve and by how long one has been near.
-    pub(super) fn rounds_to(&self, target: f64) -> f64 {
-        let to_go = self.rounds_after(target, ROUNDS_TO_GO);
-        self.rounds + to_go.max(self.near_for)
+    /// The round in which a target is reached, if so much more error stays than in the rounds so far, by this curve and by how long the target has been
+    /// near. If less stays, and the curve is above what is left to reach, nothing holds it up any more.
+    pub(super) fn rounds_to(&self, target: f64, more_error: f64) -> f64 {
+        let to_go = self.rounds_after(target + more_error, ROUNDS_TO_GO);
+        let is_there = more_error < 0.0 && knowledge(target + more_error) <= self.level;
+        self.rounds
+            + if is_there {
+                to_go
+            } else {
+                to_go.max(self.near_for)
+            }
     }
 
     /// Whether a target is only a few rounds away.
@@ -216,11 +229,14 @@ mod tests {
     #[test]
     fn after_one_round_the_usual_slope_is_all_there_is() {
         let curve = outlook(&[0.5], FAR).curve().unwrap();
-        assert!((curve.rounds_to(0.7) - 5.490).abs() < 1e-3, "{curve:?}");
+        assert!(
+            (curve.rounds_to(0.7, 0.0) - 5.490).abs() < 1e-3,
+            "{curve:?}"
+        );
         assert!(Outlook::default().curve().is_none());
         // It is not believed to take forever, nor to be over while it goes on.
-        assert_eq!(curve.rounds_to(1.0), 13.0);
-        assert_eq!(curve.rounds_to(0.4), 1.1);
+        assert_eq!(curve.rounds_to(1.0, 0.0), 13.0);
+        assert_eq!(curve.rounds_to(0.4, 0.0), 1.1);
     }
 
     /// An error of 1 / t for long: p comes close to 1 in spite of the pseudo-rounds.
@@ -231,7 +247,7 @@ mod tests {
             .collect();
         let curve = outlook(&accuracy, FAR).curve().unwrap();
         assert!((0.95..=1.0).contains(&curve.slope), "{curve:?}");
-        let rounds = curve.rounds_to(1.0 - 1.0 / 600.0);
+        let rounds = curve.rounds_to(1.0 - 1.0 / 600.0, 0.0);
         assert!((600.0..=630.0).contains(&rounds), "{rounds}");
     }
 
@@ -244,16 +260,42 @@ mod tests {
             near_for: 0.0,
             ..curve
         };
-        assert!((33.0..34.0).contains(&by_the_curve.rounds_to(0.881)));
+        assert!((33.0..34.0).contains(&by_the_curve.rounds_to(0.881, 0.0)));
         let near_for = curve.near_for;
         assert!((29.0..=30.0).contains(&near_for), "{curve:?}");
-        assert_eq!(curve.rounds_to(0.881), 30.0 + near_for);
+        assert_eq!(curve.rounds_to(0.881, 0.0), 30.0 + near_for);
         // What is farther by the curve is as far as the curve says.
-        assert_eq!(curve.rounds_to(0.95), by_the_curve.rounds_to(0.95));
+        assert_eq!(
+            curve.rounds_to(0.95, 0.0),
+            by_the_curve.rounds_to(0.95, 0.0)
+        );
         // Who falls back begins to count anew.
         let fell = [&level[..], &[0.5; 30], &[0.87; 2]].concat();
         let curve = outlook(&fell, 0.881).curve().unwrap();
         assert!(curve.near_for <= 2.0, "{curve:?}");
+    }
+
+    /// The fitted line is at 88.56 %. What held the run up is gone where less is left to reach than that, and not before.
+    #[test]
+    fn a_target_that_less_error_puts_below_the_curve_is_not_waited_for() {
+        let curve = outlook(&[0.88; 30], 0.887).curve().unwrap();
+        assert!(curve.near_for > 20.0, "{curve:?}");
+        assert_eq!(curve.rounds_to(0.887, -0.05), 33.0);
+        assert_eq!(curve.rounds_to(0.887, -0.0005), 30.0 + curve.near_for);
+    }
+
+    #[test]
+    fn who_stays_is_asked_again_a_quarter_later_at_most() {
+        let outlook = Outlook {
+            stayed_since: Some(3),
+            ..Outlook::default()
+        };
+        let asked: Vec<usize> = (0..50)
+            .filter(|round| outlook.asks_again_in(*round))
+            .collect();
+        let after = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40];
+        assert_eq!(asked, after.map(|rounds| 3 + rounds));
+        assert!(!Outlook::default().asks_again_in(3));
     }
 
     #[test]

@@ -9,8 +9,8 @@
 //! t* is that of the target plus m        who never sees a class errs on all of it
 //! ```
 //!
-//! m is relative to those rounds too: classes that are covered again make the target easier. What is learnt is not forgotten at once, so a
-//! target that is near (`outlook.rs`) is not put off by a class that goes.
+//! m is relative to those rounds too: classes that are covered again make the target easier, which ends the wait of a run that hangs just below
+//! it. What is learnt is not forgotten at once, so a target that is near (`outlook.rs`) is not put off by a class that goes.
 //!
 //! A class counts as gone as far as less than a fifth of its samples is covered in time, 1 - (1 - s of the class) (1 - q)^R: q is how likely
 //! a device comes within reach from one round to the next, R the rounds left.
@@ -245,7 +245,7 @@ impl Stakes<'_> {
             let shares = cover.shares();
             let pace = libm::pow(shares.now / reference.now, PACE_EXPONENT);
             let gone = (shares.gone - reference.gone).min(most_gone);
-            let needed = self.curve.rounds_to(self.target + gone) - done;
+            let needed = self.curve.rounds_to(self.target, gone) - done;
             let needed_s = match cover.uavs > 0 && pace > 0.0 {
                 true => needed.max(0.0) / pace * round_s,
                 false => f64::INFINITY,
@@ -285,7 +285,7 @@ struct Cover<'a> {
 
 impl<'a> Cover<'a> {
     fn new(stakes: &'a Stakes<'a>) -> Self {
-        let left = stakes.curve.rounds_to(stakes.target) - stakes.curve.rounds;
+        let left = stakes.curve.rounds_to(stakes.target, 0.0) - stakes.curve.rounds;
         let outside = (1.0 - stakes.arrival_rate).max(0.0);
         Self {
             stakes,

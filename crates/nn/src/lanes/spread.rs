@@ -1,8 +1,8 @@
 //! Gradients behind relu and pool, spread back onto the convolution's output.
 #![allow(unsafe_code)]
 
-use super::rows::{Cut, copy_column};
-use super::simd::{self, Simd, Task, first_lanes, load_mask};
+use super::rows::Cut;
+use super::simd::{self, Simd, Task, first_lanes, load_mask, store_within};
 use super::{ConvShape, SLACK};
 use crate::isa::Isa;
 use std::ops::Range;
@@ -70,14 +70,36 @@ impl Winner {
     pub(super) const LOWER: usize = 1;
     /// Above 0; where it is not, the others are not set either.
     pub(super) const LIVE: usize = 2;
+
+    /// The lanes in which the winner is in each of the four places, row by row.
+    #[inline(always)]
+    fn places(part: impl Fn(usize) -> u16) -> [u16; 4] {
+        let (right, lower) = (part(Winner::RIGHT), part(Winner::LOWER));
+        let upper = part(Winner::LIVE) & !lower;
+        [upper & !right, upper & right, lower & !right, lower & right]
+    }
+}
+
+/// 16 bits of a part of a row's [`Winner`]s, from value `at` on; those behind the row's `blocks` are anything.
+///
+/// # Safety
+/// `masks` must be those of a row.
+#[inline(always)]
+unsafe fn bits(masks: *const u8, blocks: usize, part: usize, at: usize) -> u16 {
+    let of = |block: usize| {
+        // SAFETY: the block is one of the row's.
+        let bits = unsafe { masks.add(8 * block + 2 * part).cast::<[u8; 2]>().read() };
+        u32::from(u16::from_le_bytes(bits))
+    };
+    let (block, shift) = (at / 16, at % 16);
+    ((of(block) | of((block + 1).min(blocks - 1)) << 16) >> shift) as u16
 }
 
 /// Gradient with respect to the convolution's sums, for the rows `rows` of its output.
 ///
 /// `after` is the gradient behind relu and pool, without halo. `flow` is the strip that gets it, or it is not wanted.
-/// Behind a pool `windows` gets it too, `[filter][row of windows][place of four][column][sample]` with rows padded to
-/// whole blocks; without `keep_windows` all filters and rows take the same room, one after the other. `biases`
-/// (`[filter][lane]`) collects the sums over positions.
+/// Behind a pool `windows` gets it too, if that is wanted: `[filter][row of windows][place of four][column][sample]` with rows padded to
+/// whole blocks. `biases` (`[filter][lane]`) collects the sums over positions.
 #[allow(clippy::too_many_arguments)] // a kernel's operands are what it is
 pub(crate) fn spread_gradient(
     isa: Isa,
@@ -88,8 +110,7 @@ pub(crate) fn spread_gradient(
     rows: Range<usize>,
     flow: Option<&mut [f32]>,
     strip: Strip,
-    windows: &mut [f32],
-    keep_windows: bool,
+    windows: Option<&mut [f32]>,
     biases: &mut [f32],
 ) {
     let pooled = matches!(kind, Flow::PoolRelu(_));
@@ -109,11 +130,10 @@ pub(crate) fn spread_gradient(
             assert!(shape.out_height.is_multiple_of(2) && shape.out_width.is_multiple_of(2));
             assert!(rows.start.is_multiple_of(2) && rows.end.is_multiple_of(2));
             assert!(masks.len() >= all * cut.blocks() * 8);
-            let held = match keep_windows {
-                true => shape.filters * rows.len() / 2,
-                false => 1,
-            };
-            assert!(windows.len() >= held * 4 * cut.padded() + SLACK);
+            if let Some(windows) = &windows {
+                let held = shape.filters * rows.len() / 2;
+                assert!(windows.len() >= held * 4 * cut.padded() + SLACK);
+            }
         }
     }
     let task = Spread {
@@ -126,7 +146,6 @@ pub(crate) fn spread_gradient(
         flow,
         strip,
         windows,
-        keep_windows,
         biases,
     };
     simd::run(isa, task);
@@ -142,8 +161,7 @@ struct Spread<'a> {
     rows: Range<usize>,
     flow: Option<&'a mut [f32]>,
     strip: Strip,
-    windows: &'a mut [f32],
-    keep_windows: bool,
+    windows: Option<&'a mut [f32]>,
     biases: &'a mut [f32],
 }
 
@@ -247,46 +265,42 @@ impl Spread<'_> {
         masks: *const u8,
         sums: &mut [S::V; 2],
     ) {
-        let padded = self.cut.padded();
-        let room = match self.keep_windows {
-            true => (filter * self.rows.len() + row - self.rows.start) * 4 * padded,
-            false => 0,
-        };
-        let wanted = self.keep_windows || self.flow.is_some();
+        let (padded, blocks) = (self.cut.padded(), self.cut.blocks());
+        let kept = (filter * self.rows.len() + row - self.rows.start) * 4 * padded;
         // SAFETY: as in `run`.
         unsafe {
-            let windows = self.windows.as_mut_ptr().add(room);
-            for block in 0..self.cut.blocks() {
+            for block in 0..blocks {
                 for half in 0..16 / S::LANES {
                     let at = 16 * block + half * S::LANES;
                     if at >= self.cut.values {
                         continue;
                     }
                     let mask = |part: usize| load_mask::<S>(masks.add(8 * block + 2 * part + half));
-                    let live = mask(Winner::LIVE);
-                    let value = S::keep(live, S::load(from.add(at)));
-                    sums[half] = S::add(sums[half], value);
-                    if wanted {
-                        let (right, lower) = (mask(Winner::RIGHT), mask(Winner::LOWER));
-                        let upper = live & !lower;
-                        let places = [upper & !right, upper & right, lower & !right, lower & right];
-                        for (place, mask) in places.into_iter().enumerate() {
-                            let to = windows.add(place * padded + at);
-                            S::store(to, S::keep(mask, value));
+                    let value = S::load(from.add(at));
+                    sums[half] = S::add(sums[half], S::keep(mask(Winner::LIVE), value));
+                    if let Some(windows) = &mut self.windows {
+                        let to = windows.as_mut_ptr().add(kept + at);
+                        for (place, mask) in Winner::places(mask).into_iter().enumerate() {
+                            S::store(to.add(place * padded), S::keep(mask, value));
                         }
                     }
                 }
             }
-            for lower in 0..2 {
-                let Some(to) = self.flow_row::<S>(filter, 2 * row + lower) else {
-                    return;
-                };
-                let from = windows.add(2 * lower * padded);
-                for x in 0..self.shape.out_width / 2 {
-                    let from = from.add(x * self.samples);
-                    let to = to.add(2 * x * self.samples);
-                    copy_column::<S>(from, self.samples, to);
-                    copy_column::<S>(from.add(padded), self.samples, to.add(self.samples));
+            let upper = self.flow_row::<S>(filter, 2 * row);
+            let lower = self.flow_row::<S>(filter, 2 * row + 1);
+            let (Some(upper), Some(lower)) = (upper, lower) else {
+                return;
+            };
+            for x in 0..self.shape.out_width / 2 {
+                for lane in (0..self.samples).step_by(S::LANES) {
+                    let (at, room) = (x * self.samples + lane, self.samples - lane);
+                    let value = S::load(from.add(at));
+                    let places = Winner::places(|part| bits(masks, blocks, part, at));
+                    for (place, mask) in places.into_iter().enumerate() {
+                        let to = [upper, lower][place / 2];
+                        let to = to.add((2 * x + place % 2) * self.samples + lane);
+                        store_within::<S>(to, S::keep(mask, value), room);
+                    }
                 }
             }
         }

@@ -167,6 +167,23 @@ fn a_class_that_is_covered_again_makes_the_target_easier() {
     assert!((with - 1.0 / 1.2311).abs() < 1e-3, "{with}");
 }
 
+/// The same for a run that has hung just below the target for 20 rounds: it takes 20 more, or one when the class is covered again.
+#[test]
+fn a_run_that_hangs_below_the_target_for_want_of_a_class_moves() {
+    let outputs = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]].map(Vec::from);
+    let mixes = LabelMixes::of(&[10; 4], 2, &outputs);
+    let so_far = [from(0.5, 1.0, 0.0)];
+    let mut stakes = stakes(&mixes, &WEIGHTS, &so_far);
+    stakes.curve.level = 0.99 * libm::log(2.0);
+    stakes.curve.near_for = 20.0;
+    let reference = stakes.reference();
+    let rounds = |bill: Bill| bill.seconds / 2.0;
+    let stays = rounds(stakes.outcome(&so_far, &reference));
+    assert!((stays - 20.0).abs() < 1e-3, "{stays}");
+    let moves = rounds(stakes.outcome(&[from(1.5, 2.0, 0.0)], &reference));
+    assert!((moves - 1.0 / 1.2311).abs() < 1e-3, "{moves}");
+}
+
 /// 2^(0.1 / 0.3) = 1.26 times the rounds behind are needed: with a few to go nothing is forgotten, with a target farther away it is.
 #[test]
 fn a_class_that_goes_does_not_put_off_a_target_that_is_near() {
