@@ -76,6 +76,22 @@ impl Simd for Avx512 {
         _mm256_storeu_ps(high, _mm512_extractf32x8_ps::<1>(value));
     }
     #[inline(always)]
+    unsafe fn load_four(from: *const f32, step: usize) -> __m512 {
+        let two = |from: *const f32| {
+            let low = _mm256_castps128_ps256(_mm_loadu_ps(from));
+            _mm256_insertf128_ps::<1>(low, _mm_loadu_ps(from.add(step)))
+        };
+        let low = _mm512_castps256_ps512(two(from));
+        _mm512_insertf32x8::<1>(low, two(from.add(2 * step)))
+    }
+    #[inline(always)]
+    unsafe fn store_four(to: *mut f32, step: usize, value: __m512) {
+        _mm_storeu_ps(to, _mm512_castps512_ps128(value));
+        _mm_storeu_ps(to.add(step), _mm512_extractf32x4_ps::<1>(value));
+        _mm_storeu_ps(to.add(2 * step), _mm512_extractf32x4_ps::<2>(value));
+        _mm_storeu_ps(to.add(3 * step), _mm512_extractf32x4_ps::<3>(value));
+    }
+    #[inline(always)]
     unsafe fn slide<const BY: i32>(low: __m512, high: __m512) -> __m512 {
         let (low, high) = (_mm512_castps_si512(low), _mm512_castps_si512(high));
         _mm512_castsi512_ps(_mm512_alignr_epi32::<BY>(high, low))

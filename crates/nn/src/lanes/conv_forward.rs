@@ -17,8 +17,8 @@ pub(crate) enum Finish<'a> {
     PoolRelu(&'a mut [u8]),
 }
 
-/// `output = finish(conv(input) + biases)`; `packed` comes from [`ConvShape::pack_forward`], `scratch` has room for two
-/// output rows of every filter of a register tile ([`scratch_values`]).
+/// `output = finish(conv(input) + biases)`; `packed` comes from [`ConvShape::pack_forward`], `scratch` has room for
+/// some output rows of every filter of a register tile ([`scratch_values`]).
 #[allow(clippy::too_many_arguments)] // a kernel's operands are what it is
 pub(crate) fn conv_forward(
     isa: Isa,
@@ -66,7 +66,18 @@ pub(crate) fn conv_forward(
 
 /// Room that [`conv_forward`] needs for rows of its output.
 pub(crate) fn scratch_values(cut: Cut) -> usize {
-    tile_channels(true) * 2 * cut.padded() + SLACK
+    tile_channels(true) * MOST_ROWS * cut.padded() + SLACK
+}
+
+/// Output rows that are found together, at most.
+const MOST_ROWS: usize = 4;
+
+/// Output rows that are found together: four where they can share the vector of what is left at their ends.
+const fn rows_together(cut: Cut, lanes: usize, pooled: bool) -> usize {
+    match cut.tail() {
+        1..=4 if lanes == 16 && pooled => MOST_ROWS,
+        _ => 2,
+    }
 }
 
 struct Forward<'a> {
@@ -86,14 +97,16 @@ impl Task for Forward<'_> {
     #[inline(always)]
     unsafe fn run<S: Simd>(mut self) {
         let height = self.layout.height;
-        for y in (0..height).step_by(2) {
+        let pooled = matches!(self.finish, Finish::PoolRelu(_));
+        let together = rows_together(self.cut, S::LANES, pooled);
+        for y in (0..height).step_by(together) {
             let mut packed = self.packed.as_ptr();
             for (start, size) in split(self.shape.filters, tile_channels(S::WIDE)) {
                 // SAFETY: the caller vouches for the instruction set; `conv_forward` checked every length, and the
                 // loops stay inside the shapes those lengths were checked against.
                 unsafe {
                     with_size!(size, tile_channels(S::WIDE), [1, 2, 3, 4, 5, 6], R => {
-                        self.pair::<S, R>(packed, start, y, (height - y).min(2));
+                        self.rows::<S, R>(packed, start, y, (height - y).min(together));
                     });
                     packed = packed.add(size * self.shape.weights() / self.shape.filters);
                 }
@@ -102,15 +115,15 @@ impl Task for Forward<'_> {
     }
 }
 
-/// Two output rows of `R` filters.
-struct Pair<'a, const R: usize> {
+/// Some output rows of `R` filters.
+struct Rows<'a, const R: usize> {
     shape: &'a ConvShape,
     samples: usize,
     cut: Cut,
     input: *const f32,
     packed: *const f32,
     biases: *const f32,
-    /// `[filter][row of two]`.
+    /// `[filter][row]`, room for [`MOST_ROWS`].
     scratch: *mut f32,
     /// Of row `first` of the tile's first filter.
     masks: *mut u8,
@@ -129,7 +142,7 @@ enum Kind {
 
 impl Forward<'_> {
     #[inline(always)]
-    unsafe fn pair<S: Simd, const R: usize>(
+    unsafe fn rows<S: Simd, const R: usize>(
         &mut self,
         packed: *const f32,
         start: usize,
@@ -144,7 +157,7 @@ impl Forward<'_> {
         };
         // SAFETY: as in `run`.
         unsafe {
-            let pair: Pair<'_, R> = Pair {
+            let rows: Rows<'_, R> = Rows {
                 shape: self.shape,
                 samples,
                 cut,
@@ -158,17 +171,24 @@ impl Forward<'_> {
                 kind,
             };
             if kind == Kind::PoolRelu {
-                for half in 0..16 / S::LANES {
-                    each_vector::<S, _>(cut, first..first + count, half, &pair, ());
+                if count == MOST_ROWS {
+                    rows.share_ends::<S>();
+                } else {
+                    for half in 0..16 / S::LANES {
+                        each_vector::<S, _>(cut, first..first + count, half, &rows, ());
+                    }
                 }
             } else {
                 for row in first..first + count {
-                    pair.row::<S>(row);
+                    rows.row::<S>(row);
                 }
             }
             for r in 0..R {
                 for row in 0..count {
-                    let from = self.scratch.as_ptr().add((2 * r + row) * cut.padded());
+                    let from = self
+                        .scratch
+                        .as_ptr()
+                        .add((MOST_ROWS * r + row) * cut.padded());
                     let to = layout.row_start(start + r, first + row) * samples;
                     lay_row::<S>(from, layout, samples, self.output.as_mut_ptr().add(to));
                 }
@@ -177,18 +197,49 @@ impl Forward<'_> {
     }
 }
 
-impl<S: Simd, const R: usize> Visit<S> for Pair<'_, R> {
+impl<S: Simd, const R: usize> Visit<S> for Rows<'_, R> {
     type Sums = ();
 
-    /// Pools four sums.
     #[inline(always)]
     unsafe fn vector<const JOINED: bool>(&self, _: (), row: usize, offset: usize) {
+        // SAFETY: the caller keeps the contract.
+        unsafe {
+            match JOINED {
+                true => self.pool::<S, 2>(row, offset),
+                false => self.pool::<S, 1>(row, offset),
+            }
+        }
+    }
+}
+
+impl<const R: usize> Rows<'_, R> {
+    /// Four rows of windows, which share a vector for the values at their ends.
+    #[inline(always)]
+    unsafe fn share_ends<S: Simd>(&self) {
+        // SAFETY: as in `Forward::run`.
+        unsafe {
+            for row in self.first..self.first + MOST_ROWS {
+                for block in 0..self.cut.own() {
+                    self.pool::<S, 1>(row, 16 * block);
+                }
+            }
+            self.pool::<S, 4>(self.first, 16 * self.cut.own());
+        }
+    }
+
+    /// Pools four sums of a vector, or of one that `JOINED` rows share.
+    #[inline(always)]
+    unsafe fn pool<S: Simd, const JOINED: usize>(&self, row: usize, offset: usize) {
         let below = self.shape.input.row() * self.samples;
         // SAFETY: as in `Forward::run`; a vector reaches `SLACK` beyond its row at most.
         unsafe {
             let from = self.input.add(2 * row * below + offset);
             let sums = self.tile::<S, 4, true, JOINED>(from);
-            let own = self.cut.own_lanes::<JOINED>(offset);
+            let own = match JOINED {
+                1 => first_lanes(self.cut.values - offset),
+                2 => first_lanes(self.cut.tail()) * 0x101,
+                _ => first_lanes(self.cut.tail()) * 0x1111,
+            };
             let zero = S::splat(0.0);
             for (r, sums) in sums.iter().enumerate() {
                 let [a, b, c, d] = *sums;
@@ -210,9 +261,7 @@ impl<S: Simd, const R: usize> Visit<S> for Pair<'_, R> {
             }
         }
     }
-}
 
-impl<const R: usize> Pair<'_, R> {
     /// A row without pooling: 4 vectors at a time, the last four reaching back over what is already done.
     #[inline(always)]
     unsafe fn row<S: Simd>(&self, row: usize) {
@@ -236,7 +285,7 @@ impl<const R: usize> Pair<'_, R> {
         // SAFETY: as in `vector`.
         unsafe {
             let from = self.input.add(row * self.shape.input.row() * self.samples);
-            let sums = self.tile::<S, P, false, false>(from.add(offset));
+            let sums = self.tile::<S, P, false, 1>(from.add(offset));
             for (r, sums) in sums.iter().enumerate() {
                 for (p, sum) in sums.iter().enumerate() {
                     let at = offset + p * S::LANES;
@@ -245,7 +294,7 @@ impl<const R: usize> Pair<'_, R> {
                         _ => S::max(S::splat(0.0), *sum),
                     };
                     let live = S::greater(value, S::splat(0.0)) & first_lanes(self.cut.values - at);
-                    self.store::<S, 1, false>(r, row, at, value, [live]);
+                    self.store::<S, 1, 1>(r, row, at, value, [live]);
                 }
             }
         }
@@ -253,7 +302,7 @@ impl<const R: usize> Pair<'_, R> {
 
     /// A vector of outputs and its masks.
     #[inline(always)]
-    unsafe fn store<S: Simd, const M: usize, const JOINED: bool>(
+    unsafe fn store<S: Simd, const M: usize, const JOINED: usize>(
         &self,
         r: usize,
         row: usize,
@@ -264,23 +313,28 @@ impl<const R: usize> Pair<'_, R> {
         let (row, padded) = (row - self.first, self.cut.padded());
         // SAFETY: as in `Forward::run`.
         unsafe {
-            let to = self.scratch.add((2 * r + row) * padded + offset);
+            let to = self.scratch.add((MOST_ROWS * r + row) * padded + offset);
             match JOINED {
-                true => S::store_two(to, to.add(padded), value),
-                false => S::store(to, value),
+                1 => S::store(to, value),
+                2 => S::store_two(to, to.add(padded), value),
+                _ => S::store_four(to, padded, value),
             }
             if self.kind == Kind::Plain {
                 return;
             }
-            let block = 2 * M * (row * self.cut.blocks() + offset / 16) + offset % 16 / 8;
-            let to = self.masks.add(r * self.mask_plane + block);
+            let blocks = 2 * M * self.cut.blocks();
+            let to = self.masks.add(r * self.mask_plane + row * blocks);
+            let to = to.add(2 * M * (offset / 16) + offset % 16 / 8);
             for (m, mask) in masks.iter().enumerate() {
-                if JOINED {
-                    let below = to.add(2 * M * self.cut.blocks() + 2 * m);
-                    store_mask::<S>(to.add(2 * m), mask & 0xff);
-                    store_mask::<S>(below, mask >> 8);
-                } else {
-                    store_mask::<S>(to.add(2 * m), *mask);
+                let to = to.add(2 * m);
+                if JOINED == 1 {
+                    store_mask::<S>(to, *mask);
+                    continue;
+                }
+                let lanes = 16 / JOINED;
+                for row in 0..JOINED {
+                    let part = mask >> (row * lanes) & first_lanes(lanes);
+                    store_mask::<S>(to.add(row * blocks), part);
                 }
             }
         }
@@ -292,7 +346,7 @@ impl<const R: usize> Pair<'_, R> {
     /// # Safety
     /// `from` must be where the first tap of the first vector lies in the first channel.
     #[inline(always)]
-    unsafe fn tile<S: Simd, const P: usize, const POOLED: bool, const JOINED: bool>(
+    unsafe fn tile<S: Simd, const P: usize, const POOLED: bool, const JOINED: usize>(
         &self,
         from: *const f32,
     ) -> [[S::V; P]; R] {
@@ -321,8 +375,9 @@ impl<const R: usize> Pair<'_, R> {
                                 (true, _) => next.add(p / 2 * row),
                             };
                             values[p] = match JOINED {
-                                true => S::load_two(place, place.add(joined)),
-                                false => S::load(place),
+                                1 => S::load(place),
+                                2 => S::load_two(place, place.add(joined)),
+                                _ => S::load_four(place, joined),
                             };
                         }
                         for r in 0..R {

@@ -1,7 +1,7 @@
 //! From maps to rows of values, one for each sample, and back.
 #![allow(unsafe_code)]
 
-use super::rows::copy_column;
+use super::rows::{copy_column, copy_over, last_columns};
 use super::simd::{self, Simd, Task};
 use super::{GROUP, SLACK};
 use crate::isa::Isa;
@@ -89,6 +89,7 @@ impl Task for FlattenGrad<'_> {
     #[inline(always)]
     unsafe fn run<S: Simd>(self) {
         let mut columns = [[0.0f32; 16]; 16];
+        let whole = self.values.saturating_sub(last_columns(self.samples));
         for first in (0..self.values).step_by(S::LANES) {
             // SAFETY: the caller vouches for the instruction set; `flatten_grad` checked that there are `GROUP` rows,
             // and only values that are there are copied.
@@ -104,7 +105,10 @@ impl Task for FlattenGrad<'_> {
                 }
                 for (value, from) in (first..self.values).zip(&columns).take(S::LANES) {
                     let to = self.map.as_mut_ptr().add(value * self.samples);
-                    copy_column::<S>(from.as_ptr(), self.samples, to);
+                    match value < whole {
+                        true => copy_over::<S>(from.as_ptr(), self.samples, to),
+                        false => copy_column::<S>(from.as_ptr(), self.samples, to),
+                    }
                 }
             }
         }

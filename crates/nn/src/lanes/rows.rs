@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::MapLayout;
-use super::simd::{Simd, first_lanes, store_within};
+use super::simd::{Simd, store_within};
 use std::ops::Range;
 
 /// How a row of so many values is cut.
@@ -34,23 +34,14 @@ impl Cut {
 
     /// Blocks that a row has for itself: all that are more than half full.
     #[inline(always)]
-    pub(super) fn own(self) -> usize {
+    pub(super) const fn own(self) -> usize {
         (self.values + 7) / 16
     }
 
     /// Values left for a block that is shared with the next row: 8 at most.
     #[inline(always)]
-    pub(super) fn tail(self) -> usize {
+    pub(super) const fn tail(self) -> usize {
         self.values.saturating_sub(16 * self.own())
-    }
-
-    /// Lanes of a vector that are of the row, or of the two rows.
-    #[inline(always)]
-    pub(super) fn own_lanes<const JOINED: bool>(self, offset: usize) -> u16 {
-        match JOINED {
-            true => first_lanes(self.tail()) * 0x101,
-            false => first_lanes(self.values - offset),
-        }
     }
 }
 
@@ -138,10 +129,36 @@ pub(super) unsafe fn lay_row<S: Simd>(
         let mut column = to.add(layout.column(layout.halo) * samples);
         let mut next = to.add(layout.column(layout.halo + 1) * samples);
         let mut from = from;
-        for _ in 0..layout.width {
-            copy_column::<S>(from, samples, column);
+        let whole = layout.width.saturating_sub(2 * last_columns(samples));
+        for x in 0..layout.width {
+            match x < whole {
+                true => copy_over::<S>(from, samples, column),
+                false => copy_column::<S>(from, samples, column),
+            }
             (column, next) = (next, column.add(samples));
             from = from.add(samples);
+        }
+    }
+}
+
+/// How many columns at the end of a row [`copy_over`] would write too far for, where a value of each of so many samples is a column.
+#[inline(always)]
+pub(super) fn last_columns(samples: usize) -> usize {
+    15 / samples.max(1)
+}
+
+/// Copies whole vectors, of which `samples` values are a column and what is behind them is written later: faster than parts of vectors.
+///
+/// # Safety
+/// As for [`Simd`]; `from` must hold 16 values, `to` have room for them: not one of the [`last_columns`].
+#[inline(always)]
+pub(super) unsafe fn copy_over<S: Simd>(from: *const f32, samples: usize, to: *mut f32) {
+    // No loop: it would become a call of `memcpy`.
+    // SAFETY: the caller vouches for the pointers.
+    unsafe {
+        S::store(to, S::load(from));
+        if samples > S::LANES {
+            S::store(to.add(S::LANES), S::load(from.add(S::LANES)));
         }
     }
 }

@@ -53,6 +53,18 @@ pub(crate) trait Simd: Copy {
         // SAFETY: the caller keeps the trait's contract.
         unsafe { Self::store(low, value) }
     }
+    /// 4 values from each of four places `step` values apart; 16 lanes, as [`load_two`](Self::load_two).
+    #[inline(always)]
+    unsafe fn load_four(from: *const f32, _step: usize) -> Self::V {
+        // SAFETY: the caller keeps the trait's contract.
+        unsafe { Self::load(from) }
+    }
+    /// The reverse.
+    #[inline(always)]
+    unsafe fn store_four(to: *mut f32, _step: usize, value: Self::V) {
+        // SAFETY: the caller keeps the trait's contract.
+        unsafe { Self::store(to, value) }
+    }
     /// The values from `BY` on of two vectors that follow each other; 16 lanes, as [`load_two`](Self::load_two).
     #[inline(always)]
     unsafe fn slide<const BY: i32>(low: Self::V, _high: Self::V) -> Self::V {

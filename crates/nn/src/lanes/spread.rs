@@ -80,19 +80,48 @@ impl Winner {
     }
 }
 
-/// 16 bits of a part of a row's [`Winner`]s, from value `at` on; those behind the row's `blocks` are anything.
-///
-/// # Safety
-/// `masks` must be those of a row.
-#[inline(always)]
-unsafe fn bits(masks: *const u8, blocks: usize, part: usize, at: usize) -> u16 {
-    let of = |block: usize| {
-        // SAFETY: the block is one of the row's.
-        let bits = unsafe { masks.add(8 * block + 2 * part).cast::<[u8; 2]>().read() };
-        u32::from(u16::from_le_bytes(bits))
-    };
-    let (block, shift) = (at / 16, at % 16);
-    ((of(block) | of((block + 1).min(blocks - 1)) << 16) >> shift) as u16
+/// The [`Winner`]s of a row's windows, read a column at a time.
+struct Winners {
+    /// The next block of them.
+    block: *const u8,
+    /// Lanes that are read and not yet taken, lowest first.
+    held: [u32; 3],
+    lanes: usize,
+}
+
+impl Winners {
+    fn of(row: *const u8) -> Self {
+        Self {
+            block: row,
+            held: [0; 3],
+            lanes: 0,
+        }
+    }
+
+    /// Makes sure that so many lanes are held, 16 at most.
+    ///
+    /// # Safety
+    /// The row must have them.
+    #[inline(always)]
+    unsafe fn hold(&mut self, lanes: usize) {
+        if self.lanes >= lanes {
+            return;
+        }
+        for (part, held) in self.held.iter_mut().enumerate() {
+            // SAFETY: the caller vouches for another block.
+            let bits = unsafe { self.block.add(2 * part).cast::<[u8; 2]>().read() };
+            *held |= u32::from(u16::from_le_bytes(bits)) << self.lanes;
+        }
+        self.block = self.block.wrapping_add(8);
+        self.lanes += 16;
+    }
+
+    /// Lets go of lanes that were held.
+    #[inline(always)]
+    fn release(&mut self, lanes: usize) {
+        self.held = self.held.map(|held| held >> lanes);
+        self.lanes -= lanes;
+    }
 }
 
 /// Gradient with respect to the convolution's sums, for the rows `rows` of its output.
@@ -291,17 +320,27 @@ impl Spread<'_> {
             let (Some(upper), Some(lower)) = (upper, lower) else {
                 return;
             };
+            let mut winners = Winners::of(masks);
             for x in 0..self.shape.out_width / 2 {
-                for lane in (0..self.samples).step_by(S::LANES) {
-                    let (at, room) = (x * self.samples + lane, self.samples - lane);
-                    let value = S::load(from.add(at));
-                    let places = Winner::places(|part| bits(masks, blocks, part, at));
+                winners.hold(self.samples);
+                for half in 0..16 / S::LANES {
+                    let lane = half * S::LANES;
+                    if lane >= self.samples {
+                        continue;
+                    }
+                    let left = self.samples - lane;
+                    // A vector with room for all samples is stored as a whole: zeros behind a column are written over, or behind the row.
+                    let room = if S::LANES == 16 { 16 } else { left };
+                    let value = S::load(from.add(x * self.samples + lane));
+                    let value = S::keep(first_lanes(left), value);
+                    let places = Winner::places(|part| (winners.held[part] >> lane) as u16);
                     for (place, mask) in places.into_iter().enumerate() {
                         let to = [upper, lower][place / 2];
                         let to = to.add((2 * x + place % 2) * self.samples + lane);
                         store_within::<S>(to, S::keep(mask, value), room);
                     }
                 }
+                winners.release(self.samples);
             }
         }
     }
