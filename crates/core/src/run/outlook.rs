@@ -7,6 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::record::first_reached;
+use crate::scenario::Stop;
 use crate::vocabulary::{Point, UavId};
 use crate::world::Coverage;
 
@@ -112,6 +114,11 @@ impl Outlook {
         since
             .checked_ilog2()
             .is_some_and(|log| since.is_multiple_of(step(log)))
+    }
+
+    /// Whether the accuracy that the run is made for has been reached: from then on no flight brings it nearer.
+    pub(super) fn has_reached(&self, stop: &Stop) -> bool {
+        first_reached(&self.accuracy, stop.smooth, stop.aim()).is_some()
     }
 
     /// What a round takes, of the last ones; none before the first.
@@ -296,6 +303,18 @@ mod tests {
         let after = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40];
         assert_eq!(asked, after.map(|rounds| 3 + rounds));
         assert!(!Outlook::default().asks_again_in(3));
+    }
+
+    #[test]
+    fn a_target_is_reached_once_and_for_all() {
+        let stop = Stop {
+            targets: vec![0.5, 0.7],
+            smooth: 2,
+            ..Stop::default()
+        };
+        let reached = |accuracy: &[f64]| outlook(accuracy, FAR).has_reached(&stop);
+        assert!(!reached(&[]) && !reached(&[0.9]) && !reached(&[0.6, 0.75]));
+        assert!(reached(&[0.6, 0.8]) && reached(&[0.6, 0.8, 0.1]));
     }
 
     #[test]

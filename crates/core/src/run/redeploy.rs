@@ -42,7 +42,10 @@ pub(super) fn redeploy(
     let changed = staying != fleet.deployed;
     let rule = fleet.scenario.redeploy.when;
     let due = match rule {
-        RedeployWhen::Worthwhile => changed || fleet.outlook.asks_again_in(fleet.round),
+        RedeployWhen::Worthwhile => {
+            let asked = changed || fleet.outlook.asks_again_in(fleet.round);
+            asked && !fleet.outlook.has_reached(&fleet.scenario.stop)
+        }
         RedeployWhen::OnChange => changed,
         RedeployWhen::EveryRound => true,
     };

@@ -17,7 +17,7 @@
 //!
 //! Who covers devices changes on the way: UAVs in flight arrive and serve from the next round on, UAVs that charge come back, batteries run
 //! empty. So seconds are counted from one such change to the next, up to the target or the last round. Joules go with the seconds, and with
-//! the number of UAVs that hover. Flights are worthwhile if the weighted sum of joules and seconds that they save (weights of P1), less
+//! the number of UAVs that hover. Where the run ends before the target either way, a round's worth more by then is worth what a round takes. Flights are worthwhile if the weighted sum of joules and seconds that they save (weights of P1), less
 //! that of what they take, is more than a twentieth of what staying would cost from now on: closer calls are within what the estimate may
 //! be wrong by. The numbers were fitted to runs in which UAVs were missing from the start (`docs/flights.md`).
 
@@ -95,6 +95,17 @@ pub(super) struct Verdict {
     pub(super) worth: f64,
 }
 
+/// How a run goes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Course {
+    /// Seconds and joules to the target, or to the end of the run.
+    bill: Bill,
+    /// What has been done by then, in rounds of the curve.
+    rounds: f64,
+    /// Whether that is the target.
+    arrives: bool,
+}
+
 /// Shares of the training samples that are covered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Shares {
@@ -135,7 +146,7 @@ impl Stakes<'_> {
             }
         }
         let (energy, time) = (self.weights.energy, self.weights.time);
-        let left = energy * stay.joules + time * stay.seconds;
+        let left = energy * stay.bill.joules + time * stay.bill.seconds;
         if best.worth <= HURDLE * left || !chosen.contains(&true) {
             return (Vec::new(), all);
         }
@@ -148,7 +159,7 @@ impl Stakes<'_> {
         candidates: &[Candidate],
         others: &[Service],
         chosen: &[bool],
-        (reference, stay): (&Shares, Bill),
+        (reference, stay): (&Shares, Course),
     ) -> Verdict {
         let made = candidates.iter().zip(chosen).filter(|(_, chosen)| **chosen);
         let (mut flights, mut flying_w) = (Bill::default(), 0.0);
@@ -159,15 +170,23 @@ impl Stakes<'_> {
         }
         let mut go = self.outcome(&self.services(candidates, others, chosen), reference);
         if self.wait {
-            go.seconds += flights.seconds;
-            go.joules += flights.seconds * (self.waiting_power_w - flying_w).max(0.0);
+            go.bill.seconds += flights.seconds;
+            go.bill.joules += flights.seconds * (self.waiting_power_w - flying_w).max(0.0);
         }
-        let saved = Bill::new(stay.seconds - go.seconds, stay.joules - go.joules);
+        let mut saved = Bill::new(
+            stay.bill.seconds - go.bill.seconds,
+            stay.bill.joules - go.bill.joules,
+        );
+        if !stay.arrives && !go.arrives {
+            let more = go.rounds - stay.rounds;
+            saved.seconds += more * self.round.seconds;
+            saved.joules += more * self.round.joules;
+        }
         let (energy, time) = (self.weights.energy, self.weights.time);
         Verdict {
             flights,
             saved,
-            rounds_left: stay.seconds / self.round.seconds,
+            rounds_left: stay.bill.seconds / self.round.seconds,
             worth: energy * (saved.joules - flights.joules) + time * saved.seconds,
         }
     }
@@ -203,8 +222,8 @@ impl Stakes<'_> {
         cover.shares()
     }
 
-    /// Seconds and joules to the target, or to the end of the run.
-    fn outcome(&self, services: &[Service], reference: &Shares) -> Bill {
+    /// How the run goes on if these serve.
+    fn outcome(&self, services: &[Service], reference: &Shares) -> Course {
         let round_s = self.round.seconds;
         let end_s = self.rounds_left * round_s;
         let mut changes: Vec<(f64, Change, &Service)> = Vec::with_capacity(4 * services.len());
@@ -255,8 +274,13 @@ impl Stakes<'_> {
             spent.joules += passes_s / round_s * self.round.joules * share;
             spent.seconds += passes_s;
             done += pace * passes_s / round_s;
-            if needed_s <= lasts_s || next_s >= end_s {
-                return spent;
+            let arrives = needed_s <= lasts_s;
+            if arrives || next_s >= end_s {
+                return Course {
+                    bill: spent,
+                    rounds: done,
+                    arrives,
+                };
             }
         }
     }

@@ -136,7 +136,7 @@ fn a_class_that_nobody_covers_weighs_heavily() {
     let so_far = [from(1.5, 2.0, 0.0)];
     let stakes = stakes(&mixes, &WEIGHTS, &so_far);
     let reference = stakes.reference();
-    let rounds = |bill: Bill| bill.seconds / 2.0;
+    let rounds = |course: Course| course.bill.seconds / 2.0;
     let with = rounds(stakes.outcome(&[from(2.5, 1.0, 0.0)], &reference));
     assert!((with - 12.3115).abs() < 1e-3, "{with}");
     let without = rounds(stakes.outcome(&[from(0.5, 1.0, 0.0)], &reference));
@@ -159,7 +159,7 @@ fn a_class_that_is_covered_again_makes_the_target_easier() {
     let so_far = [from(0.5, 1.0, 0.0)];
     let stakes = stakes(&mixes, &WEIGHTS, &so_far);
     let reference = stakes.reference();
-    let rounds = |bill: Bill| bill.seconds / 2.0;
+    let rounds = |course: Course| course.bill.seconds / 2.0;
     let as_before = rounds(stakes.outcome(&so_far, &reference));
     assert!((as_before - 10.0).abs() < 1e-3, "{as_before}");
     // At least a tenth of the rounds behind; twice the samples, so a round counts as 2^0.3.
@@ -177,7 +177,7 @@ fn a_run_that_hangs_below_the_target_for_want_of_a_class_moves() {
     stakes.curve.level = 0.99 * libm::log(2.0);
     stakes.curve.near_for = 20.0;
     let reference = stakes.reference();
-    let rounds = |bill: Bill| bill.seconds / 2.0;
+    let rounds = |course: Course| course.bill.seconds / 2.0;
     let stays = rounds(stakes.outcome(&so_far, &reference));
     assert!((stays - 20.0).abs() < 1e-3, "{stays}");
     let moves = rounds(stakes.outcome(&[from(1.5, 2.0, 0.0)], &reference));
@@ -193,19 +193,30 @@ fn a_class_that_goes_does_not_put_off_a_target_that_is_near() {
     let mut stakes = stakes(&mixes, &WEIGHTS, &so_far);
     let reference = stakes.reference();
     stakes.curve.level = 0.9 * libm::log(2.0);
-    let rounds = |bill: Bill| bill.seconds / 2.0;
+    let rounds = |course: Course| course.bill.seconds / 2.0;
     let without = rounds(stakes.outcome(&[from(1.0, 1.0, 0.0)], &reference));
     // Three quarters of the samples: 0.75^0.3 = 0.91731.
     assert!((without - 2.5992 / 0.91731).abs() < 1e-3, "{without}");
 }
 
-/// What neither reaches ends with the run.
+/// Neither gets there in 8 rounds. Who stays has done 8 x 0.81225 = 6.498 by then, for 200 J; who flies misses the first and does 7, for 175 J:
+/// 0.502 rounds more, worth 1.004 s and 50.2 J.
 #[test]
-fn nothing_is_brought_after_the_last_round() {
+fn what_is_done_when_the_run_ends_counts() {
     let (mixes, so_far) = (all_alike(), [from(1.5, 2.0, 0.0)]);
     let mut stakes = stakes(&mixes, &WEIGHTS, &so_far);
     stakes.rounds_left = 8.0;
     let (made, verdict) = stakes.weigh(&[candidate(50.0)], &[]);
+    assert_eq!(made.len(), 1);
+    assert!((verdict.saved.seconds - 1.004).abs() < 1e-3, "{verdict:?}");
+    assert!((verdict.saved.joules - 75.20).abs() < 0.01, "{verdict:?}");
+    assert_eq!(verdict.rounds_left, 8.0);
+    // What UAVs in flight do not take for hovering is no gain if it is paid for with a round's work.
+    stakes.rounds_left = 1.0;
+    let (made, verdict) = stakes.weigh(&[candidate(0.0)], &[]);
     assert!(made.is_empty(), "{verdict:?}");
-    assert_eq!((verdict.saved.seconds, verdict.rounds_left), (0.0, 8.0));
+    assert!(
+        (verdict.saved.joules - (25.0 - 81.225)).abs() < 0.01,
+        "{verdict:?}"
+    );
 }
