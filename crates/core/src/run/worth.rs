@@ -17,9 +17,9 @@
 //!
 //! Who covers devices changes on the way: UAVs in flight arrive and serve from the next round on, UAVs that charge come back, batteries run
 //! empty. So seconds are counted from one such change to the next, up to the target or the last round. Joules go with the seconds, and with
-//! the number of UAVs that hover. Where the run ends before the target either way, a round's worth more by then is worth what a round takes. Flights are worthwhile if the weighted sum of joules and seconds that they save (weights of P1), less
-//! that of what they take, is more than a twentieth of what staying would cost from now on: closer calls are within what the estimate may
-//! be wrong by. The numbers were fitted to runs in which UAVs were missing from the start (`docs/flights.md`).
+//! the number of UAVs that hover. Where the run ends before the target either way, a round of learning more by then is worth what a round
+//! takes. Flights are worthwhile if the weighted sum of joules and seconds that they save (weights of P1), less that of what they take, is
+//! more than a twentieth of what staying would cost from now on: closer calls are within what the estimate may be wrong by. The numbers were fitted to runs in which UAVs were missing from the start (`docs/flights.md`).
 
 use crate::decide::redeploy::Move;
 use crate::scenario::Weights;

@@ -51,6 +51,19 @@ fn a_crowd_without_cover_is_worth_a_flight() {
     assert!(moving_s < 0.8 * staying_s, "{moving_s} s, {staying_s} s");
 }
 
+/// The crowd loses its cover when the accuracy that the run is made for has been reached: nobody flies, and nobody asks.
+#[test]
+fn nobody_flies_for_a_target_that_is_reached() {
+    let settings = ["stop.target_accuracy=1", "stop.targets=[0.1, 0.2]"];
+    let outcome = run(&[settings[0], settings[1], "stop.max_rounds=60"]);
+    let before_the_loss = outcome.records[..5].iter();
+    assert!(before_the_loss.last().unwrap().test_accuracy >= 0.2);
+    assert_eq!(flights(&outcome), (0, false));
+    // With an aim ahead of it the same fleet moves.
+    let outcome = run(&[settings[0], "stop.targets=[0.84]", "stop.max_rounds=60"]);
+    assert_eq!(flights(&outcome), (1, true));
+}
+
 /// The same crowd in a training that is nearly over: all stay, and the run is to the bit that of a fleet that cannot move.
 #[test]
 fn who_stays_loses_nothing() {

@@ -73,7 +73,7 @@ pub(crate) fn scratch_values(cut: Cut) -> usize {
 const MOST_ROWS: usize = 4;
 
 /// Output rows that are found together: four where they can share the vector of what is left at their ends.
-const fn rows_together(cut: Cut, lanes: usize, pooled: bool) -> usize {
+fn rows_together(cut: Cut, lanes: usize, pooled: bool) -> usize {
     match cut.tail() {
         1..=4 if lanes == 16 && pooled => MOST_ROWS,
         _ => 2,

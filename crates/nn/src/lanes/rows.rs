@@ -34,13 +34,13 @@ impl Cut {
 
     /// Blocks that a row has for itself: all that are more than half full.
     #[inline(always)]
-    pub(super) const fn own(self) -> usize {
+    pub(super) fn own(self) -> usize {
         (self.values + 7) / 16
     }
 
     /// Values left for a block that is shared with the next row: 8 at most.
     #[inline(always)]
-    pub(super) const fn tail(self) -> usize {
+    pub(super) fn tail(self) -> usize {
         self.values.saturating_sub(16 * self.own())
     }
 }
