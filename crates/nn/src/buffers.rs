@@ -53,7 +53,7 @@ pub(crate) struct Buffers {
     pub(crate) winners: Vec<Aligned>,
     /// A strip of gradient with respect to a convolution's sums.
     pub(crate) strip: Aligned,
-    /// The same by places of 2x2 windows.
+    /// The same by places of 2x2 windows. Where winners are selected, the input that pairs of rows of windows see in the vector they share.
     pub(crate) windows: Aligned,
     /// Rows of output on their way to where the next operation wants them.
     pub(crate) scratch: Aligned,
@@ -87,10 +87,11 @@ impl Buffers {
                         After::Relu => 2 * outputs,
                         After::PoolRelu => 8 * outputs,
                     };
-                    if pooled && !lanes::selects_winners(isa, shape) {
-                        let held = shape.filters * rows / 2;
-                        windows = windows.max(held * 4 * cut.padded() + SLACK);
-                    }
+                    windows = windows.max(match (pooled, lanes::selects_winners(isa, shape)) {
+                        (false, _) => 0,
+                        (true, true) => lanes::joined_values(shape, *rows),
+                        (true, false) => shape.filters * rows / 2 * 4 * cut.padded() + SLACK,
+                    });
                 }
                 Op::Pool(_) => winner = outputs * GROUP + SLACK,
                 Op::Relu => scratch = scratch.max(outputs * GROUP + SLACK),

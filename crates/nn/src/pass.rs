@@ -263,7 +263,9 @@ impl Pass<'_> {
             let to = &mut gradient[kernel_place.clone()];
             let now = rows.clone();
             if selects {
-                lanes::conv_weight_grad_pooled(isa, samples, shape, input, after, masks, now, to);
+                lanes::conv_weight_grad_pooled(
+                    isa, samples, shape, input, after, masks, now, windows, to,
+                );
             } else {
                 let spreads = match pooled {
                     true => Spreads::Windows(windows),

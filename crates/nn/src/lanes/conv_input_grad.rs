@@ -152,16 +152,16 @@ impl InputGrad<'_> {
         // lies wholly outside.
         unsafe {
             let mut sums = [[S::splat(0.0); 2]; R];
-            if outputs.is_empty() {
+            if outputs.is_empty() || pair.taps.iter().all(Range::is_empty) {
                 return sums;
             }
-            for filter in 0..shape.filters {
-                let last = self
-                    .strip
-                    .row_start(shape, samples, filter, outputs.end - 1);
-                let mut from = self.flow.as_ptr().add(last + pair.reach);
-                let ky = row + shape.input.halo + 1 - outputs.end;
-                let mut weights = packed.add((filter * kernel + ky) * kernel * R);
+            // Where a filter's last row and the weights that meet it begin: multiplications for each filter took longer.
+            let last = self.strip.row_start(shape, samples, 0, outputs.end - 1);
+            let mut last_row = self.flow.as_ptr().add(last + pair.reach);
+            let ky = row + shape.input.halo + 1 - outputs.end;
+            let mut its_weights = packed.add(ky * kernel * R);
+            for _ in 0..shape.filters {
+                let (mut from, mut weights) = (last_row, its_weights);
                 for _ in outputs.clone() {
                     for kx in pair.taps[0].clone() {
                         let value = S::load(from.sub(kx * samples));
@@ -190,6 +190,8 @@ impl InputGrad<'_> {
                     from = from.wrapping_sub(flow_row);
                     weights = weights.wrapping_add(kernel * R);
                 }
+                last_row = last_row.wrapping_add(self.strip.held * flow_row);
+                its_weights = its_weights.wrapping_add(kernel * kernel * R);
             }
             sums
         }

@@ -21,10 +21,20 @@ pub(crate) fn selects_winners(isa: Isa, shape: &ConvShape) -> bool {
     is_wide(isa) && shape.kernel <= LARGEST
 }
 
+/// Room that [`conv_weight_grad_pooled`] needs for so many output rows.
+pub(crate) fn joined_values(shape: &ConvShape, rows: usize) -> usize {
+    rows / 4 * joined_by_pair(shape.kernel)
+}
+
+/// Values of the input that a pair of rows of windows sees in the vector that they share: one for each row and column.
+const fn joined_by_pair(kernel: usize) -> usize {
+    16 * (kernel + 1) * (kernel + 1)
+}
+
 /// Adds to `gradient` (`[filter][channel][row][column]`) what the output rows `rows` bring.
 ///
-/// `after` is the gradient behind the pool, without halo, and `masks` what [`super::conv_forward`] left. The
-/// sums are those of [`super::conv_weight_grad`] over windows, in the same order.
+/// `after` is the gradient behind the pool, without halo, `masks` what [`super::conv_forward`] left, and `joined` room
+/// ([`joined_values`]). The sums are those of [`super::conv_weight_grad`] over windows, in the same order.
 #[allow(clippy::too_many_arguments)] // a kernel's operands are what it is
 pub(crate) fn conv_weight_grad_pooled(
     isa: Isa,
@@ -34,6 +44,7 @@ pub(crate) fn conv_weight_grad_pooled(
     after: &[f32],
     masks: &[u8],
     rows: Range<usize>,
+    joined: &mut [f32],
     gradient: &mut [f32],
 ) {
     let cut = Cut::new(shape.out_width / 2, samples);
@@ -45,6 +56,7 @@ pub(crate) fn conv_weight_grad_pooled(
     assert!(after.len() >= windows * cut.values + SLACK);
     assert!(masks.len() >= windows * cut.blocks() * 8);
     assert!(gradient.len() >= shape.weights());
+    assert!(joined.len() >= joined_values(shape, rows.len()));
     let task = PooledWeightGrad {
         shape,
         samples,
@@ -56,6 +68,7 @@ pub(crate) fn conv_weight_grad_pooled(
         slides: samples == 10
             && shape.kernel > 3
             && input.len() >= shape.input.positions() * samples + 2 * SLACK,
+        joined,
         gradient,
     };
     simd::run(isa, task);
@@ -72,6 +85,9 @@ struct PooledWeightGrad<'a> {
     rows: Range<usize>,
     /// Whether vectors that would cross cache lines are put together from two that do not.
     slides: bool,
+    /// What pairs of rows of windows see of a channel in the vector they share, `[pair][row][column][16]`: put together
+    /// once for all filters.
+    joined: &'a mut [f32],
     gradient: &'a mut [f32],
 }
 
@@ -89,12 +105,15 @@ impl Task for PooledWeightGrad<'_> {
         if !S::WIDE {
             return;
         }
-        for (filter, count) in split(self.shape.filters, tile_filters(self.shape.kernel)) {
+        for channel in 0..self.shape.input.channels {
             // SAFETY: the caller vouches for the instruction set; `conv_weight_grad_pooled` checked the lengths.
             unsafe {
-                match self.slides {
-                    true => self.kernel::<S, true>(filter, count),
-                    false => self.kernel::<S, false>(filter, count),
+                self.join::<S>(channel);
+                for (filter, count) in split(self.shape.filters, tile_filters(self.shape.kernel)) {
+                    match self.slides {
+                        true => self.kernel::<S, true>(channel, filter, count),
+                        false => self.kernel::<S, false>(channel, filter, count),
+                    }
                 }
             }
         }
@@ -102,29 +121,64 @@ impl Task for PooledWeightGrad<'_> {
 }
 
 impl PooledWeightGrad<'_> {
-    /// Filters of a register tile. Small kernels have fewer loads that cross, and nothing to gain from `SLIDES`.
+    /// Fills `joined`.
     #[inline(always)]
-    unsafe fn kernel<S: Simd, const SLIDES: bool>(&mut self, filter: usize, count: usize) {
-        // SAFETY: as in `run`.
+    unsafe fn join<S: Simd>(&mut self, channel: usize) {
+        if self.cut.tail() == 0 {
+            return;
+        }
+        let (input, side) = (&self.shape.input, self.shape.kernel + 1);
+        let row = input.row() * self.samples;
+        let below = 2 * row;
+        let first = channel * input.plane() * self.samples + 16 * self.cut.own();
+        // SAFETY: a window at an even place reaches `kernel + 1` rows and columns of the input, and both rows of windows are
+        // there; `conv_weight_grad_pooled` checked the length of `joined`.
         unsafe {
-            match (self.shape.kernel, count) {
-                (1, 1) => self.filters::<S, false, 1, 1, 1>(filter),
-                (1, _) => self.filters::<S, false, 1, 2, 2>(filter),
-                (2, 1) => self.filters::<S, false, 2, 1, 2>(filter),
-                (2, _) => self.filters::<S, false, 2, 2, 4>(filter),
-                (3, 1) => self.filters::<S, false, 3, 1, 3>(filter),
-                (3, _) => self.filters::<S, false, 3, 2, 6>(filter),
-                (4, 1) => self.filters::<S, SLIDES, 4, 1, 1>(filter),
-                (4, 2) => self.filters::<S, SLIDES, 4, 2, 2>(filter),
-                (4, _) => self.filters::<S, SLIDES, 4, 3, 3>(filter),
-                (_, 1) => self.filters::<S, SLIDES, 5, 1, 1>(filter),
-                (_, 2) => self.filters::<S, SLIDES, 5, 2, 2>(filter),
-                (_, _) => self.filters::<S, SLIDES, 5, 3, 3>(filter),
+            let mut to = self.joined.as_mut_ptr();
+            for pair in 0..self.rows.len() / 2 {
+                let upper = first + (self.rows.start + 2 * pair) * below;
+                for y in 0..side {
+                    let mut at = self.input.as_ptr().add(upper + y * row);
+                    let mut next = at.add(input.column(1) * self.samples);
+                    for _ in 0..side {
+                        S::store(to, S::load_two(at, at.add(below)));
+                        to = to.wrapping_add(16);
+                        // Two columns on is one place on.
+                        (at, next) = (next, at.wrapping_add(self.samples));
+                    }
+                }
             }
         }
     }
 
-    /// All weights of `F` filters with a kernel of side `K`, `N / F` rows of it at a time.
+    /// Filters of a register tile. Small kernels have fewer loads that cross, and nothing to gain from `SLIDES`.
+    #[inline(always)]
+    unsafe fn kernel<S: Simd, const SLIDES: bool>(
+        &mut self,
+        channel: usize,
+        filter: usize,
+        count: usize,
+    ) {
+        // SAFETY: as in `run`.
+        unsafe {
+            match (self.shape.kernel, count) {
+                (1, 1) => self.filters::<S, false, 1, 1, 1>(channel, filter),
+                (1, _) => self.filters::<S, false, 1, 2, 2>(channel, filter),
+                (2, 1) => self.filters::<S, false, 2, 1, 2>(channel, filter),
+                (2, _) => self.filters::<S, false, 2, 2, 4>(channel, filter),
+                (3, 1) => self.filters::<S, false, 3, 1, 3>(channel, filter),
+                (3, _) => self.filters::<S, false, 3, 2, 6>(channel, filter),
+                (4, 1) => self.filters::<S, SLIDES, 4, 1, 1>(channel, filter),
+                (4, 2) => self.filters::<S, SLIDES, 4, 2, 2>(channel, filter),
+                (4, _) => self.filters::<S, SLIDES, 4, 3, 3>(channel, filter),
+                (_, 1) => self.filters::<S, SLIDES, 5, 1, 1>(channel, filter),
+                (_, 2) => self.filters::<S, SLIDES, 5, 2, 2>(channel, filter),
+                (_, _) => self.filters::<S, SLIDES, 5, 3, 3>(channel, filter),
+            }
+        }
+    }
+
+    /// The weights of `F` filters of side `K` for a channel, `N / F` rows at a time.
     #[inline(always)]
     unsafe fn filters<
         S: Simd,
@@ -134,43 +188,44 @@ impl PooledWeightGrad<'_> {
         const N: usize,
     >(
         &mut self,
+        channel: usize,
         filter: usize,
     ) {
         let (shape, samples, cut) = (self.shape, self.samples, self.cut);
         let plane = shape.out_height / 2;
         let rows = const { N / F };
-        for channel in 0..shape.input.channels {
-            for ky in (0..K).step_by(rows) {
-                let first = channel * shape.input.plane() + ky * shape.input.row();
-                // SAFETY: as in `run`; a window at an even place reaches `K + 1` rows and columns of the input.
-                let sums = unsafe {
-                    let operands: Operands<SLIDES, K, F, N> = Operands {
-                        input: self.input.as_ptr().add(first * samples),
-                        row: shape.input.row() * samples,
-                        right: shape.input.column(1) * samples,
-                        samples,
-                        after: self.after.as_ptr().add(filter * plane * cut.values),
-                        after_plane: plane * cut.values,
-                        cut,
-                        masks: self.masks.as_ptr().add(filter * plane * cut.blocks() * 8),
-                        mask_plane: plane * cut.blocks() * 8,
-                    };
-                    let sums = [[S::splat(0.0); K]; N];
-                    each_vector::<S, _>(cut, self.rows.clone(), 0, &operands, sums)
+        for ky in (0..K).step_by(rows) {
+            let first = channel * shape.input.plane() + ky * shape.input.row();
+            // SAFETY: as in `run`; a window at an even place reaches `K + 1` rows and columns of the input.
+            let sums = unsafe {
+                let operands: Operands<SLIDES, K, F, N> = Operands {
+                    input: self.input.as_ptr().add(first * samples),
+                    row: shape.input.row() * samples,
+                    right: shape.input.column(1) * samples,
+                    samples,
+                    joined: self.joined.as_ptr().wrapping_add(16 * ky * (K + 1)),
+                    first: self.rows.start,
+                    after: self.after.as_ptr().add(filter * plane * cut.values),
+                    after_plane: plane * cut.values,
+                    cut,
+                    masks: self.masks.as_ptr().add(filter * plane * cut.blocks() * 8),
+                    mask_plane: plane * cut.blocks() * 8,
                 };
-                let place = |n: usize| {
-                    let (filter, ky) = (filter + n / rows, ky + n % rows);
-                    ((filter * shape.input.channels + channel) * K + ky) * K
-                };
-                let mut totals = [[0.0; K]; N];
-                for (n, totals) in totals.iter_mut().enumerate() {
-                    totals.copy_from_slice(&self.gradient[place(n)..place(n) + K]);
-                }
-                // SAFETY: as above.
-                unsafe { reduce::<S, N, K>(sums, &mut totals) };
-                for (n, totals) in totals.iter().enumerate() {
-                    self.gradient[place(n)..place(n) + K].copy_from_slice(totals);
-                }
+                let sums = [[S::splat(0.0); K]; N];
+                each_vector::<S, _>(cut, self.rows.clone(), 0, &operands, sums)
+            };
+            let place = |n: usize| {
+                let (filter, ky) = (filter + n / rows, ky + n % rows);
+                ((filter * shape.input.channels + channel) * K + ky) * K
+            };
+            let mut totals = [[0.0; K]; N];
+            for (n, totals) in totals.iter_mut().enumerate() {
+                totals.copy_from_slice(&self.gradient[place(n)..place(n) + K]);
+            }
+            // SAFETY: as above.
+            unsafe { reduce::<S, N, K>(sums, &mut totals) };
+            for (n, totals) in totals.iter().enumerate() {
+                self.gradient[place(n)..place(n) + K].copy_from_slice(totals);
             }
         }
     }
@@ -184,6 +239,10 @@ struct Operands<const SLIDES: bool, const K: usize, const F: usize, const N: usi
     /// From the even columns to the odd ones.
     right: usize,
     samples: usize,
+    /// Of [`PooledWeightGrad::joined`], from the row that the first weight meets.
+    joined: *const f32,
+    /// The row of windows with which `joined` begins.
+    first: usize,
     after: *const f32,
     after_plane: usize,
     cut: Cut,
@@ -192,7 +251,7 @@ struct Operands<const SLIDES: bool, const K: usize, const F: usize, const N: usi
 }
 
 impl<const SLIDES: bool, const K: usize, const F: usize, const N: usize> Operands<SLIDES, K, F, N> {
-    /// A column of the input, so many rows below `upper`; `JOINED`, with that two rows of windows on.
+    /// A column of the input, so many rows below `upper`: a vector of it, or (`JOINED`) what was put together.
     ///
     /// # Safety
     /// As for [`Visit::vector`].
@@ -205,11 +264,10 @@ impl<const SLIDES: bool, const K: usize, const F: usize, const N: usize> Operand
     ) -> S::V {
         // SAFETY: the caller vouches for the place; `PooledWeightGrad` slides only where there are values behind the last row.
         unsafe {
-            let start = upper.add(column % 2 * self.right + down * self.row);
             if JOINED {
-                let at = start.add(column / 2 * self.samples);
-                return S::load_two(at, at.add(2 * self.row));
+                return S::load(upper.add(16 * (down * (K + 1) + column)));
             }
+            let start = upper.add(column % 2 * self.right + down * self.row);
             match (SLIDES, column / 2) {
                 (false, columns) => S::load(start.add(columns * self.samples)),
                 (true, 0) => S::load(start),
@@ -258,8 +316,12 @@ impl<S: Simd, const SLIDES: bool, const K: usize, const F: usize, const N: usize
                 };
                 values[f] = S::keep(part(Winner::LIVE), value);
             }
+            let upper = match JOINED {
+                true => self.joined.add((row - self.first) / 2 * joined_by_pair(K)),
+                false => self.input.add(2 * row * self.row + offset),
+            };
             // Pointers that follow from one another are all kept where the compiler sees it: too many.
-            let upper = S::opaque(self.input.add(2 * row * self.row + offset));
+            let upper = S::opaque(upper);
             let mut left = [S::splat(0.0); N];
             for column in 0..K + 1 {
                 let mut above = self.input::<S, JOINED>(upper, column, 0);

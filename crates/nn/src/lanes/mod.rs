@@ -33,7 +33,7 @@ mod update;
 pub(crate) use conv_forward::{Finish, conv_forward, scratch_values};
 pub(crate) use conv_input_grad::conv_input_grad;
 pub(crate) use conv_weight_grad::{Spreads, conv_weight_grad};
-pub(crate) use conv_weight_grad_pooled::{conv_weight_grad_pooled, selects_winners};
+pub(crate) use conv_weight_grad_pooled::{conv_weight_grad_pooled, joined_values, selects_winners};
 pub(crate) use dense::{DenseShape, Slopes, dense_forward, dense_input_grad, dense_weight_grad};
 pub(crate) use flatten::{flatten, flatten_grad};
 pub(crate) use gather::{Value, gather_rows, gather_samples};
