@@ -59,13 +59,14 @@ def median_rate(round_of_training, samples, seconds):
     return samples / statistics.median(times)
 
 
-def torch_rates(name, batch, devices, where, seconds):
+def torch_rates(name, batch, devices, options):
     import torch
     from torch.func import grad, vmap
     from torch.nn import functional as F
 
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = options.tf32
+    torch.backends.cudnn.allow_tf32 = options.tf32
+    where, seconds = options.where, options.seconds
     rng = np.random.default_rng(1)
     start = [torch.from_numpy(np.repeat(p[None], devices, 0)).to(where) for p in parameters(name, rng)]
     images = torch.rand(SAMPLES, 1, 28, 28, device=where)
@@ -109,12 +110,12 @@ def torch_rates(name, batch, devices, where, seconds):
     }
 
 
-def jax_rates(name, batch, devices, _, seconds):
+def jax_rates(name, batch, devices, options):
     import jax
     import jax.numpy as jnp
     from jax import lax
 
-    jax.config.update("jax_default_matmul_precision", "highest")
+    jax.config.update("jax_default_matmul_precision", "tensorfloat32" if options.tf32 else "highest")
     rng = np.random.default_rng(1)
     start = [jnp.repeat(jnp.asarray(p)[None], devices, 0) for p in parameters(name, rng)]
     images = jnp.asarray(rng.random((SAMPLES, 1, 28, 28), dtype=np.float32))
@@ -149,7 +150,7 @@ def jax_rates(name, batch, devices, _, seconds):
 
     training = jax.jit(jax.vmap(local_training))
     one = lambda: jax.block_until_ready(training(start, chosen))
-    return {"JAX jit vmap scan": median_rate(one, devices * STEPS * batch, seconds)}
+    return {"JAX jit vmap scan": median_rate(one, devices * STEPS * batch, options.seconds)}
 
 
 def ours(command, name, batch, devices, seconds):
@@ -163,6 +164,7 @@ def main():
     parser.add_argument("--command", default="target/release/aerofed bench train")
     parser.add_argument("--cases", default=CASES, help="model:batch:devices, separated by commas")
     parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--tf32", action="store_true", help="let PyTorch and JAX round to TF32 and use tensor cores; aerofed stays at f32")
     parser.add_argument("--where", default="cuda", help="PyTorch's name of the device")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -175,7 +177,7 @@ def main():
         row |= {"aerofed": result["samples_per_s"], "peak_share": result["peak_share"], "device": result["device"]}
         for rates in (torch_rates, jax_rates):
             try:
-                row |= rates(name, batch, devices, options.where, options.seconds)
+                row |= rates(name, batch, devices, options)
             except ImportError as missing:
                 print(f"left out: {missing}", file=sys.stderr)
         others = [row[key] for key in row if key.startswith(("torch", "JAX"))]
