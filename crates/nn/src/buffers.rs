@@ -53,8 +53,10 @@ pub(crate) struct Buffers {
     pub(crate) winners: Vec<Aligned>,
     /// A strip of gradient with respect to a convolution's sums.
     pub(crate) strip: Aligned,
-    /// The same by places of 2x2 windows. Where winners are selected, the input that pairs of rows of windows see in the vector they share.
+    /// The same by places of 2x2 windows.
     pub(crate) windows: Aligned,
+    /// The input that pairs of rows of windows see in the vector they share.
+    pub(crate) joined: Aligned,
     /// Rows of output on their way to where the next operation wants them.
     pub(crate) scratch: Aligned,
     /// Bias gradients, a vector each.
@@ -64,7 +66,7 @@ pub(crate) struct Buffers {
 
 impl Buffers {
     pub(crate) fn new(plan: &Plan, isa: Isa) -> Buffers {
-        let (mut strip, mut windows, mut scratch, mut biases) = (0, 0, 0, 0);
+        let (mut strip, mut windows, mut joined, mut scratch, mut biases) = (0, 0, 0, 0, 0);
         let mut masks = Vec::with_capacity(plan.ops.len());
         let mut winners = Vec::with_capacity(plan.ops.len());
         for (index, op) in plan.ops.iter().enumerate() {
@@ -87,11 +89,12 @@ impl Buffers {
                         After::Relu => 2 * outputs,
                         After::PoolRelu => 8 * outputs,
                     };
-                    windows = windows.max(match (pooled, lanes::selects_winners(isa, shape)) {
-                        (false, _) => 0,
-                        (true, true) => lanes::joined_values(shape, *rows),
-                        (true, false) => shape.filters * rows / 2 * 4 * cut.padded() + SLACK,
-                    });
+                    if pooled && lanes::selects_winners(isa, shape) {
+                        joined = joined.max(lanes::joined_values(shape, *rows));
+                    } else if pooled {
+                        let held = shape.filters * rows / 2;
+                        windows = windows.max(held * 4 * cut.padded() + SLACK);
+                    }
                 }
                 Op::Pool(_) => winner = outputs * GROUP + SLACK,
                 Op::Relu => scratch = scratch.max(outputs * GROUP + SLACK),
@@ -113,6 +116,7 @@ impl Buffers {
             winners,
             strip: Aligned::new(strip),
             windows: Aligned::new(windows),
+            joined: Aligned::new(joined),
             scratch: Aligned::new(scratch),
             biases: Aligned::new(biases * 16),
             losses: [0.0; GROUP],

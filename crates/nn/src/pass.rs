@@ -263,8 +263,9 @@ impl Pass<'_> {
             let to = &mut gradient[kernel_place.clone()];
             let now = rows.clone();
             if selects {
+                let joined = &mut buffers.joined;
                 lanes::conv_weight_grad_pooled(
-                    isa, samples, shape, input, after, masks, now, windows, to,
+                    isa, samples, shape, input, after, masks, now, joined, to,
                 );
             } else {
                 let spreads = match pooled {
