@@ -190,12 +190,12 @@ impl Obstacles {
                     at.y_m - CLEARANCE_M * east,
                 ));
                 if low.x_m.is_finite() {
-                    let cut = sides.iter().filter_map(|&(c, d)| crossing(a, b, c, d));
-                    candidates.extend(cut.flat_map(around));
+                    let cut = sides.iter().filter_map(|&side| beside((a, b), side));
+                    candidates.extend(cut.flatten());
                 }
             }
         }
-        candidates.extend(self.crossings().into_iter().flat_map(around));
+        candidates.extend(self.beside_crossings());
         let is_inside = |p: &Point| {
             (low.x_m..=high.x_m).contains(&p.x_m) && (low.y_m..=high.y_m).contains(&p.y_m)
         };
@@ -205,8 +205,8 @@ impl Obstacles {
         candidates.into_iter().find(|&p| !self.contains(p))
     }
 
-    /// Where edges of different polygons cross.
-    fn crossings(&self) -> Vec<Point> {
+    /// Points just beside where edges of different polygons cross.
+    fn beside_crossings(&self) -> Vec<Point> {
         let mut found = Vec::new();
         for (index, one) in self.polygons.iter().enumerate() {
             for other in &self.polygons[index + 1..] {
@@ -216,7 +216,8 @@ impl Obstacles {
                     continue;
                 }
                 for (a, b) in one.edges() {
-                    found.extend(other.edges().filter_map(|(c, d)| crossing(a, b, c, d)));
+                    let beside = other.edges().filter_map(|edge| beside((a, b), edge));
+                    found.extend(beside.flatten());
                 }
             }
         }
@@ -226,8 +227,8 @@ impl Obstacles {
     /// A point outside of all polygons from where no way leads out, because polygons that overlap surround it.
     #[must_use]
     pub fn enclosed(&self) -> Option<Point> {
-        let crossings = self.crossings();
-        if crossings.is_empty() {
+        let beside_crossings = self.beside_crossings();
+        if beside_crossings.is_empty() {
             return None;
         }
         let highest = self.polygons.iter().map(|polygon| polygon.bounds().1);
@@ -238,7 +239,7 @@ impl Obstacles {
         // Whatever is enclosed has a corner, of a polygon or of two that cross.
         let corners = self.polygons.iter().flat_map(corners);
         let places = corners.map(|corner| corner.outside);
-        let mut places = places.chain(crossings.into_iter().flat_map(around));
+        let mut places = places.chain(beside_crossings);
         places.find(|&place| !self.contains(place) && self.turns(place, beyond).is_none())
     }
 }
@@ -282,24 +283,24 @@ fn direction(a: Point, b: Point) -> (f64, f64) {
     ((b.x_m - a.x_m) / length, (b.y_m - a.y_m) / length)
 }
 
-/// Points just beside another one, on all sides.
-fn around(at: Point) -> impl Iterator<Item = Point> {
-    let steps = [
-        (1.0, 0.0),
-        (1.0, 1.0),
-        (0.0, 1.0),
-        (-1.0, 1.0),
-        (-1.0, 0.0),
-        (-1.0, -1.0),
-        (0.0, -1.0),
-        (1.0, -1.0),
-    ];
-    steps.into_iter().map(move |(x, y)| {
-        Point::new(
-            at.x_m + 2.0 * CLEARANCE_M * x,
-            at.y_m + 2.0 * CLEARANCE_M * y,
-        )
-    })
+/// A point in each of the four angles in which two edges cross, as far from both as ways keep; none where they do not cross.
+fn beside((a, b): (Point, Point), (c, d): (Point, Point)) -> Option<[Point; 4]> {
+    let at = crossing(a, b, c, d)?;
+    let (one, other) = (direction(a, b), direction(c, d));
+    let sum = (one.0 + other.0, one.1 + other.1);
+    let difference = (one.0 - other.0, one.1 - other.1);
+    // The sum bisects the angle of which half the difference is the sine of half, and the other way round.
+    let place = |along: (f64, f64), across: (f64, f64), sign: f64| {
+        let (length, half) = (along.0.hypot(along.1), across.0.hypot(across.1) / 2.0);
+        let far_m = sign * CLEARANCE_M * (1.0 / half).min(SHARPEST) / length;
+        Point::new(at.x_m + far_m * along.0, at.y_m + far_m * along.1)
+    };
+    Some([
+        place(sum, difference, 1.0),
+        place(sum, difference, -1.0),
+        place(difference, sum, 1.0),
+        place(difference, sum, -1.0),
+    ])
 }
 
 #[cfg(test)]
@@ -367,6 +368,25 @@ mod tests {
         let (inside, outside) = (Point::new(50.0, 50.0), Point::new(50.0, -50.0));
         assert_eq!(closed.route(inside, outside), None);
         assert!(open.route(inside, outside).unwrap().len() > 3);
+    }
+
+    /// The angle between the edges, of 33 degrees, has none of the eight main directions in it.
+    #[test]
+    fn a_way_out_leads_into_a_narrow_angle_between_two_polygons() {
+        let polygon = |corners: &[(f64, f64)]| {
+            let corners: Vec<_> = corners.iter().map(|&(x, y)| Point::new(x, y)).collect();
+            Polygon::new(&corners).unwrap()
+        };
+        let obstacles = Obstacles::new(vec![
+            polygon(&[(181.3, 37.2), (176.3, 61.4), (150.8, 37.2), (176.3, 32.2)]),
+            polygon(&[(205.3, 56.8), (124.2, 102.2), (143.8, 45.2)]),
+        ]);
+        let bounds = (Point::new(-80.0, -80.0), Point::new(380.0, 380.0));
+        let at = Point::new(161.5, 58.8);
+        let found = obstacles.nearest_free(at, bounds).unwrap();
+        // Beside the crossing, at 163.1 and 48.9 m.
+        assert!((9.9..10.2).contains(&found.distance(at)), "{found:?}");
+        assert!(!obstacles.contains(found));
     }
 
     #[test]
